@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable
 
 import pytest
@@ -21,6 +22,9 @@ def pytest_configure(config: pytest.Config) -> None:
     # As campaigns do (runtime/processes/server.py): torch iterates over sets of strings, and some bugs show
     # under some hash seeds only. The workers of pytest-xdist start with it.
     os.environ.setdefault("PYTHONHASHSEED", "0")
+    # Tests start hundreds of processes. Without stored bytecode, each of them would compile exportdiff again.
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    sys.dont_write_bytecode = False
     hypothesis_profiles.draw_no_constants_of_modules()
     hypothesis_profiles.register(os.environ)
     hypothesis_profiles.load(config, os.environ)

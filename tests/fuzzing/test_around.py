@@ -215,8 +215,8 @@ def test_mistakes_are_said_in_one_line(
     for arguments, said in (
         (["--around", f"{file}:bild"], "defines no 'bild'; did you mean build?"),
         (["--around", "zoo/llama"], "--around zoo/llama: write FILE.py:NAME, package.module:NAME or one of"),
-        (["--around", f"{file}:build", "--profile", "core"], "--profile does not go with --around"),
-        (["--around", f"{file}:build", "--resume", "out"], "--around does not go with --resume"),
+        (["--around", f"{file}:build", "--profile", "core"], "--profile cannot be combined with --around"),
+        (["--around", f"{file}:build", "--resume", "out"], "--around cannot be combined with --resume"),
     ):
         assert main(["fuzz", *arguments]) == 2
         assert said in capsys.readouterr().err

@@ -110,7 +110,7 @@ def test_a_killed_campaign_goes_on(
     resumed = _start("--resume", str(tmp_path), "--workers", "1")
     printed, errors = resumed.communicate()
     assert resumed.returncode == 1, errors
-    assert f"going on in {tmp_path}" in printed
+    assert f"continuing in {tmp_path}" in printed
     assert _summary(tmp_path) == _summary(whole)
     # Nothing was done twice: the journals have the same results and answers.
     assert done < _lines(tmp_path / "journal.ndjson") == _lines(whole / "journal.ndjson")
@@ -247,4 +247,4 @@ def test_a_folder_without_a_campaign_is_refused(
 
 def test_other_settings_are_refused(journal: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["fuzz", "--resume", str(journal.parent), "--seed", "5"]) == 2
-    assert "--seed does not go with --resume" in capsys.readouterr().err
+    assert "--seed cannot be combined with --resume" in capsys.readouterr().err

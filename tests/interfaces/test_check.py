@@ -128,7 +128,7 @@ def test_a_model_that_takes_too_much_memory_is_not_judged(
         file.write("\n\ndef large():\n    return Good(), (torch.ones(2**30),)\n")
     command = ["check", f"{models}:large", "--paths", "nonstrict:module", "--memory", "900M"]
     assert main(command) == 2
-    assert "takes the process down by itself (more than 900 MiB of memory)" in capsys.readouterr().err
+    assert "kills its process in eager already (more than 900 MiB of memory)" in capsys.readouterr().err
 
 
 def test_a_model_whose_backward_pass_kills_its_process_is_not_judged(
@@ -137,7 +137,7 @@ def test_a_model_whose_backward_pass_kills_its_process_is_not_judged(
     with models.open("a") as file:
         file.write(DEADLY)
     assert main(["check", f"{models}:deadly", "--paths", "nonstrict:module"]) == 2
-    assert "takes the process down by itself (SIGABRT)" in capsys.readouterr().err
+    assert "kills its process in eager already (SIGABRT)" in capsys.readouterr().err
 
 
 DEADLY = """

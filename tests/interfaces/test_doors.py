@@ -16,7 +16,6 @@ from hypothesis import strategies as st
 
 import exportdiff
 from exportdiff.cli import main
-from support.folders import ROOT
 
 pytest_plugins = ["pytester"]
 
@@ -203,7 +202,7 @@ def by_pytest(
     (folder / "conftest.py").write_text(CONFTEST)
     environment = {
         **os.environ,
-        "PYTHONPATH": f"{ROOT}{os.pathsep}{files['fine'].parent}",
+        "PYTHONPATH": os.pathsep.join([str(files["fine"].parent), *sys.path]),
         # By name, and not by the entry point: whether exportdiff is installed makes no difference.
         "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
     }

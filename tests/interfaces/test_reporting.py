@@ -30,13 +30,14 @@ from exportdiff.fuzzing.campaign.events import (
 )
 from exportdiff.fuzzing.campaign.final_minimizing import NO_TIME
 from exportdiff.interfaces.reports.closing_screen import fitted
+from exportdiff.interfaces.reports.commands import show_command
 from exportdiff.interfaces.reports.console import ConsoleReport
 from exportdiff.interfaces.reports.folder import Folder
 from exportdiff.interfaces.reports.ndjson import NdjsonLog
 from exportdiff.interfaces.reports.repro_files import ReproFiles
 from exportdiff.interfaces.reports.summary import SummaryFile, summary_document
 from exportdiff.interfaces.reports.tally import Tally
-from exportdiff.interfaces.reports.text import make_console, show_command
+from exportdiff.interfaces.reports.text import make_console
 from exportdiff.judging.results import PathResult, Status
 from exportdiff.known.attribution.classification import Classification
 from exportdiff.runtime.paths import parse

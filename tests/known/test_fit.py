@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import pathlib
 import sys
 from collections.abc import Iterator
@@ -71,7 +72,7 @@ def corpora(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> Iterator
     (tmp_path / "corpora" / "fixes").mkdir()
     monkeypatch.syspath_prepend(tmp_path)
     # The children find the package as this process does.
-    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(sys.path))
     monkeypatch.chdir(tmp_path)
     yield tmp_path / "corpora"
     for name in (package, f"{package}.code"):

@@ -148,7 +148,7 @@ EVIDENCE: list[tuple[str, Evidence]] = [
     ("sharing", TensorsMerged(B)),
     ("sharing", MemorySplit(B)),
     ("sharing", MemoryMerged(B)),
-    ("sharing", CallVariantState(("l@1.weight",))),
+    ("sharing", CallVariantState(frozenset({"l@1.weight"}))),
     ("sharing", EditDiffers(3, "[0]", leaf())),
     ("sharing", EditRaised(3, failure())),
     *(("guards", WrongRecord("input", "args[0]", leaf(word))) for word in ("stride", "value")),
@@ -413,7 +413,7 @@ def test_every_way_to_leave_the_spec_has_a_file_that_runs(
     )
     path = "nonstrict:module@cpu" if noticed else "compile:compiled@cpu"
     for one in calls:
-        value = repr(one.leaf) if isinstance(one.place, str) else ""
+        value = repr(one.leaf) if isinstance(one.target, str) else ""
         altered = Altered(deviation, one.description, one.where, value)
         evidence: dict[str, tuple[str, Evidence]] = {
             "accepted": ("guards", WrongAnswer(3, altered, "output['a']", leaf())),
@@ -426,8 +426,8 @@ def test_every_way_to_leave_the_spec_has_a_file_that_runs(
         file = tmp_path / "repro.py"
         file.write_text(repro_source(finding(shown, check, path), EVERY_WAY))
         around = DEVIATIONS[deviation].around
-        if isinstance(one.place, str):
-            assert f".{one.place.rpartition('.')[2]} = {one.leaf!r}\n" in file.read_text()
+        if isinstance(one.target, str):
+            assert f".{one.target.rpartition('.')[2]} = {one.leaf!r}\n" in file.read_text()
         elif first := DEVIATIONS[deviation].first:
             assert f".{first.removeprefix('model.')}\n" in file.read_text()
         else:

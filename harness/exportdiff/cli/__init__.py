@@ -31,12 +31,13 @@ from exportdiff.cli import (
     upstream,
     zoo,
 )
+from exportdiff.cli.exit_codes import exit_codes
 from exportdiff.cli.interrupting import terminable
 from exportdiff.core.errors import UsageError
 from exportdiff.runtime.processes.limits import limited
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
 COMMANDS = (
     fuzz,
@@ -57,13 +58,12 @@ COMMANDS = (
     zoo,
 )
 
-
 _INTERNAL = """exportdiff {command}: this is an error of exportdiff itself, not of your model.
 Please report it with the text above, the command, and the output of: python -m torch.utils.collect_env"""
 
 
 class _Parser(argparse.ArgumentParser):
-    """Prints one line about a wrong argument, without the usage."""
+    """Prints one line about a wrong argument, and not the usage."""
 
     def error(self, message: str) -> NoReturn:
         """Exit with 2."""
@@ -71,11 +71,7 @@ class _Parser(argparse.ArgumentParser):
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command; return its exit code.
-
-    0: nothing found; 1: found; 2: an argument or the environment is wrong, or nothing could be judged; 3:
-    exportdiff itself failed.
-    """
+    """Run one command, and return its exit code (``exit_codes.ALL_COMMANDS``)."""
     parser = make_parser()
     arguments = parser.parse_args(argv)
     try:
@@ -93,7 +89,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def limits_given(arguments: argparse.Namespace) -> dict[str, Any]:
-    """Return the limits of child processes that the options of a command set."""
+    """Return the limits that the options of a command set for child processes."""
     return {name: value for name, value in vars(arguments).items() if name in ("memory", "network")}
 
 
@@ -101,15 +97,30 @@ def make_parser() -> argparse.ArgumentParser:
     """Return the parser of all commands."""
     parser = _Parser(
         prog="exportdiff",
-        description="Differential testing of torch.export: run random models eagerly and exported, and "
-        "report every difference.",
-        epilog="exportdiff COMMAND --help describes a command",
+        description="Find bugs of torch.export: run models eagerly and exported, and report every "
+        "difference.",
+        epilog="'exportdiff COMMAND --help' describes a command.",
     )
     parser.add_argument("--version", action="version", version=f"exportdiff {_version()}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     for command in COMMANDS:
         command.add(commands)
+    for words, each in subcommands(parser):
+        each.description = f"{each.description} {exit_codes(words)}"
     return parser
+
+
+def subcommands(
+    parser: argparse.ArgumentParser, words: tuple[str, ...] = ()
+) -> Iterator[tuple[str, argparse.ArgumentParser]]:
+    """Yield each command by its words, such as ``corpus add``, with its parser."""
+    # argparse offers no public way to list what a parser accepts.
+    below = [each for each in parser._actions if isinstance(each, argparse._SubParsersAction)]
+    if not below:
+        yield " ".join(words), parser
+    for action in below:
+        for word, command in action.choices.items():
+            yield from subcommands(command, (*words, word))
 
 
 def _version() -> str:

@@ -1,8 +1,9 @@
-"""Argument types and options that several commands share."""
+"""Argument types, options and output that several commands share."""
 
 from __future__ import annotations
 
 import argparse
+import json
 import pathlib
 import re
 from typing import TYPE_CHECKING
@@ -10,8 +11,8 @@ from typing import TYPE_CHECKING
 from exportdiff.core.durations import seconds_of
 from exportdiff.core.errors import UsageError
 from exportdiff.core.programs import DEFAULT_PROFILE, profile_names, switches_needing
+from exportdiff.interfaces.checking.path_choice import chosen
 from exportdiff.known.corpus.entry import CORPORA, default_corpora
-from exportdiff.runtime import second_device
 from exportdiff.runtime.processes.limits import most_of_the_machine
 from exportdiff.runtime.processes.processors import processors
 
@@ -26,67 +27,101 @@ LEAST_MEMORY = 512
 
 
 def duration(text: str) -> float:
-    """Read ``90s``, ``10m``, ``1h``, or a bare number of seconds."""
+    """Return the seconds that ``90s``, ``10m``, ``1h`` or a bare number stands for; more than 0."""
     try:
         seconds = seconds_of(text)
     except ValueError as error:
         raise argparse.ArgumentTypeError(str(error)) from None
     if not seconds:
-        raise argparse.ArgumentTypeError(f"{text!r} is no time; write 90s, 10m or 1h")
+        raise argparse.ArgumentTypeError(f"{text!r} is too short; write 90s, 10m or 1h")
     return seconds
 
 
 def duration_or_none(text: str) -> float:
-    """Read a duration as ``duration`` does, or 0."""
+    """Return the seconds that a duration stands for; ``0`` is allowed."""
     return 0.0 if text == "0" else duration(text)
 
 
 def natural(text: str) -> int:
-    """Read a whole number from 0 up."""
+    """Return a whole number that is at least 0."""
     if not text.isascii() or not text.isdigit():
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 0 up")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of at least 0")
     return int(text)
 
 
 def positive(text: str) -> int:
-    """Read a whole number from 1 up."""
+    """Return a whole number that is at least 1."""
     if not natural(text):
         raise argparse.ArgumentTypeError("must be at least 1")
     return int(text)
 
 
 def add_corpora_option(parser: argparse.ArgumentParser, what: str) -> None:
-    """Add ``--corpora``; its default is the corpus here, or else the one that was installed."""
+    """Add ``--corpora``. The default is the folder corpora/ here, else the installed corpus."""
     parser.add_argument(
         "--corpora",
         type=pathlib.Path,
         default=default_corpora() or CORPORA,
         metavar="DIR",
-        help=f"{what} (default: corpora/ here, or the one that was installed)",
+        help=f"{what} (default: corpora/ here, else the installed corpus)",
     )
 
 
 def workers(text: str) -> int:
-    """Read a number of processes; ``auto`` is one for each core."""
+    """Return a number of processes; ``auto``: one for each core."""
     return processors() if text == "auto" else positive(text)
 
 
 def workers_or_auto(text: str) -> int | None:
-    """Read a number of processes; None for ``auto``, which depends on where they run."""
+    """Return a number of processes; None for ``auto``, which depends on where they run."""
     return None if text == "auto" else positive(text)
 
 
+def add_workers_option(parser: argparse.ArgumentParser, what: str = "number of processes") -> None:
+    """Add ``--workers``."""
+    parser.add_argument(
+        "--workers",
+        type=workers,
+        default="auto",
+        metavar="N",
+        help=f"{what}; auto: one for each core (default: auto)",
+    )
+
+
+def add_time_limit_option(parser: argparse.ArgumentParser, what: str, minutes: int) -> None:
+    """Add ``--limit``, the time limit for ``what``."""
+    parser.add_argument(
+        "--limit",
+        type=duration,
+        default=60.0 * minutes,
+        metavar="TIME",
+        help=f"time limit for {what}, e.g. 90s (default: {minutes}m)",
+    )
+
+
+def add_json_option(parser: argparse.ArgumentParser) -> None:
+    """Add ``--json``."""
+    parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
+
+
+def print_json(document: object) -> None:
+    """Print a document as ``--json`` does."""
+    print(json.dumps(document, indent=1, ensure_ascii=False))
+
+
 def mebibytes(text: str) -> int:
-    """Read ``512M``, ``4G``; return it in MiB."""
+    """Return the MiB that ``512M`` or ``4G`` stands for."""
     match = re.fullmatch(r"(\d+)([MG])", text)
     size = int(match[1]) * (1024 if match[2] == "G" else 1) if match else 0
     if size < LEAST_MEMORY:
-        raise argparse.ArgumentTypeError(f"{text!r} is no size from {LEAST_MEMORY}M up; write 800M or 4G")
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is not a size of at least {LEAST_MEMORY}M; write 800M or 4G"
+        )
     return size
 
 
 def shard(text: str) -> tuple[int, int]:
-    """Read ``2/5``: the second of five parts."""
+    """Return the numbers of ``2/5``: the second of five parts."""
     match = re.fullmatch(r"(\d+)/(\d+)", text)
     if match is None or not 1 <= int(match[1]) <= int(match[2]):
         raise argparse.ArgumentTypeError(f"{text!r} is not a shard; write I/N with I from 1 to N")
@@ -94,14 +129,14 @@ def shard(text: str) -> tuple[int, int]:
 
 
 def add_limit_options(parser: argparse.ArgumentParser) -> None:
-    """Add ``--memory`` and ``--network``, for models of users; ``main`` sets the limits."""
+    """Add ``--memory`` and ``--network``, the limits of a user's model; ``main`` sets them."""
     parser.add_argument(
         "--memory",
         type=mebibytes,
         default=most_of_the_machine(),
         metavar="SIZE",
-        help="end the process of the model when it takes more memory, e.g. 800M or 4G (default: three "
-        "quarters of this machine)",
+        help="end the process of the model if it takes more memory than SIZE, e.g. 800M or 4G (default: "
+        "three quarters of this machine's memory)",
     )
     parser.add_argument(
         "--network", action="store_true", help="let the model use the network, for example to load weights"
@@ -116,23 +151,23 @@ def add_path_options(parser: argparse.ArgumentParser) -> None:
         action="extend",
         default=[],
         metavar="GLOB",
-        help="use only the paths that match a GLOB, e.g. 'nonstrict:*'; a path that is not listed must be "
-        "written out, e.g. strict+reload:module (default: all listed paths, but 'fuzz' and 'faults' leave "
-        "out paths that take seconds)",
+        help="use only the paths that match GLOB, e.g. 'nonstrict:*'; 'exportdiff paths' lists them; a path "
+        "that is not listed must be written in full, e.g. strict+reload:module (default: all listed paths; "
+        "'fuzz' and 'faults' leave out paths that take seconds)",
     )
     add_device_option(parser)
 
 
-def add_file_options(parser: argparse.ArgumentParser) -> None:
-    """Add ``--summary`` and ``--junit``: what a campaign tells CI systems."""
+def add_ci_file_options(parser: argparse.ArgumentParser) -> None:
+    """Add ``--summary`` and ``--junit``, the files of a campaign for CI systems."""
     parser.add_argument(
         "--summary",
         type=pathlib.Path,
         metavar="FILE",
-        help="write the result as Markdown as well, for the summary page of a CI job",
+        help="also write the result as Markdown, for the summary page of a CI job",
     )
     parser.add_argument(
-        "--junit", type=pathlib.Path, metavar="FILE", help="write the result as JUnit XML as well"
+        "--junit", type=pathlib.Path, metavar="FILE", help="also write the result as JUnit XML"
     )
 
 
@@ -142,29 +177,30 @@ def add_device_option(parser: argparse.ArgumentParser) -> None:
         "--device",
         choices=("cpu", "cuda", "second", "auto"),
         default="auto",
-        help="where models run; auto: on the CPU, and on CUDA as well if there is a device; second: a device "
-        "in the memory of the CPU, which torch builds where g++ and ninja are there (default: auto)",
+        help="where models run; auto: on the CPU, and on CUDA if torch finds a device; second: on a "
+        "simulated device in the CPU's memory, which needs g++ and ninja (default: auto)",
     )
 
 
 def chosen_paths(globs: Sequence[str], device: str, *, expensive: bool = True) -> tuple[Path, ...]:
-    """Turn ``--paths`` and ``--device`` into paths. Raises UsageError.
+    """Return the paths that ``--paths`` and ``--device`` select. Raises UsageError.
 
-    ``expensive``: whether no ``--paths`` means all paths; else paths that take seconds are left out.
+    Without ``--paths``: all listed paths; if not ``expensive``, without those that take seconds.
     """
-    from exportdiff.runtime.paths import EXPENSIVE, cost, select_paths
+    from exportdiff.runtime.paths import EXPENSIVE, cost
 
     try:
-        paths = select_paths(globs, available(device))
-        return tuple(path for path in paths if expensive or globs or cost(path) < EXPENSIVE)
-    except ValueError as error:
-        raise UsageError(f"--paths {error}") from None
+        paths = chosen(tuple(globs) or "all", None if device == "auto" else device)
+    except UsageError as error:
+        raise UsageError(f"--{error}") from None
+    return tuple(path for path in paths if expensive or globs or cost(path) < EXPENSIVE)
 
 
 def left_out(globs: Sequence[str], *, expensive: bool, switches: bool) -> dict[str, list[str]]:
-    """Return the names that this torch lacks, and what is left out for each.
+    """Return the names that this torch lacks, each with the paths and switches that need it.
 
-    Of the paths those that ``chosen_paths`` would have chosen; the switches of drawing only if ``switches``.
+    Only paths that ``chosen_paths`` would have returned are listed; switches of the generator are listed if
+    ``switches`` is set.
     """
     from exportdiff.runtime import paths
 
@@ -176,19 +212,6 @@ def left_out(globs: Sequence[str], *, expensive: bool, switches: bool) -> dict[s
     for switch, name in switches_needing().items() if switches else ():
         lacking.setdefault(name, []).append(switch)
     return lacking
-
-
-def available(device: str) -> tuple[str, ...]:
-    """Turn ``--device`` into the names of devices. Raises UsageError if this machine has no such device."""
-    from exportdiff.runtime.paths import available_devices
-
-    if device == second_device.NAME:
-        second_device.load()
-        return (device,)
-    found = available_devices()
-    if device not in (*found, "auto"):
-        raise UsageError(f"--device {device}: torch finds no such device; use --device cpu")
-    return found if device == "auto" else (device,)
 
 
 def add_seed_option(parser: argparse.ArgumentParser) -> None:
@@ -208,7 +231,7 @@ def add_profile_option(parser: argparse.ArgumentParser) -> None:
         "--profile",
         default=DEFAULT_PROFILE,
         metavar="NAME",
-        help="what kind of programs to draw; a wrong name prints the list of names (default: default)",
+        help="which kind of programs to draw more often; a wrong name prints all names (default: default)",
     )
 
 
@@ -218,14 +241,14 @@ def add_around_option(parser: argparse.ArgumentParser) -> None:
         "--around",
         default="",
         metavar="MODEL",
-        help="instead of drawing programs, put a model that exists into situations that break things: "
-        "FILE.py:NAME or package.module:NAME of a callable that returns (model, args), or a model of the zoo "
-        "such as module_db/nn.Linear or transformers/llama",
+        help="do not draw programs; instead, put an existing model into situations that often break export. "
+        "MODEL is FILE.py:NAME or package.module:NAME of a callable that returns (model, args), or a model "
+        "of the zoo, e.g. module_db/nn.Linear or transformers/llama",
     )
 
 
 def chosen_profile(name: str) -> str:
-    """Return the name of a profile if it exists. Raises UsageError."""
+    """Return the name if a profile has it. Raises UsageError."""
     names = profile_names()
     if name not in names:
         raise UsageError(f"--profile {name}: there is no such profile; there are {', '.join(names)}")

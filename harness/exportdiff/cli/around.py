@@ -1,4 +1,4 @@
-"""``--around``: from what the user wrote to the model that a campaign is around."""
+"""``--around``: load the model that a campaign puts into situations."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 SECONDS = 300.0
-"""For importing the model and running it once."""
+"""Time limit for importing a model and running it once, or for listing the models of the zoo."""
 
 
 def chosen_around(written: str) -> Around:
-    """Return the model; it has been run once in a child process. Raises UsageError."""
+    """Return the named model, after running it once in a child process. Raises UsageError."""
     from exportdiff.fuzzing.around.loading import read_around
 
     around = _of_zoo(written) if _names_zoo(written) else read_around(written)
@@ -28,10 +28,10 @@ def chosen_around(written: str) -> Around:
 
 
 def drawn_around(around: Around, seed: int, example: int | None) -> tuple[str, tuple[str, ...]]:
-    """Return the source and the tags of an example, None: of the model alone. Raises UsageError."""
+    """Return the source and the tags of a program; None: of the model alone. Raises UsageError."""
     from exportdiff.fuzzing.around.loading import drawn_or_refused
 
-    return _in_child(around.written, drawn_or_refused, around, seed, example)
+    return _model_in_child(around.written, drawn_or_refused, around, seed, example)
 
 
 def _names_zoo(written: str) -> bool:
@@ -50,19 +50,26 @@ def _of_zoo(written: str) -> Around:
         raise UsageError(
             f"--around {written}: {', '.join(source.missing)} not installed; pip install 'exportdiff[zoo]'"
         )
-    return _in_child(written, around_named, written)
+    return _model_in_child(written, around_named, written)
 
 
-def _in_child(written: str, task: Callable[..., T | UnusableModel], *arguments: object) -> T:
+def _model_in_child(written: str, task: Callable[..., T | UnusableModel], *arguments: object) -> T:
     from exportdiff.fuzzing.around.base import UnusableModel
+
+    answer = run_in_child(f"--around {written}: running the model", task, *arguments)
+    if isinstance(answer, UnusableModel):
+        raise UsageError(f"--around {written}: {answer.reason}")
+    return answer
+
+
+def run_in_child(what: str, task: Callable[..., T], *arguments: object) -> T:
+    """Return ``task(*arguments)``, run in a fresh process. Raises UsageError if the process dies."""
     from exportdiff.runtime.processes.child import Death, TaskFailure
     from exportdiff.runtime.processes.in_child import call_fresh
 
     answer = call_fresh(SECONDS, task, *arguments)
     if isinstance(answer, TaskFailure):
         raise answer.error
-    if isinstance(answer, UnusableModel):
-        raise UsageError(f"--around {written}: {answer.reason}")
     if isinstance(answer, Death):
-        raise UsageError(f"--around {written}: running the model ended in {answer.reason}")
+        raise UsageError(f"{what} ended in {answer.reason}")
     return answer

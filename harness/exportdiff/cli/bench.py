@@ -1,4 +1,4 @@
-"""``exportdiff bench``: what a campaign costs, what it finds for that, and how both grow."""
+"""``exportdiff bench``: measure exportdiff itself."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import pathlib
 import sys
 from typing import TYPE_CHECKING
 
-from exportdiff.cli.arguments import add_seed_option, workers
+from exportdiff.cli.arguments import add_seed_option, add_workers_option
 from exportdiff.core.errors import UsageError
 from exportdiff.known.corpus.entry import default_corpora
 
@@ -31,37 +31,29 @@ def add(commands: Subparsers) -> None:
     """Add the command."""
     parser = commands.add_parser(
         "bench",
-        help="measure exportdiff itself: cost, bugs found for it, growth, coverage",
+        help="measure exportdiff itself: cost, bugs found, growth, coverage",
         description="Measure exportdiff on this machine: what a program costs, how soon known and planted "
-        "bugs are found, how cost grows, how much of torch.export is run. Takes up to three minutes on two "
-        "quiet cores. "
-        "Ctrl-C ends it: what was measured until then is printed and written to --out. "
-        "Exit code: 0 measured, 2 an argument is wrong, 3 exportdiff itself failed, 130 interrupted.",
+        "bugs are found, how the cost grows, and how much of torch.export is run. Takes up to three minutes "
+        "on two idle cores. After Ctrl-C, the results so far are printed and written to --out.",
     )
     parser.add_argument(
-        "--full", action="store_true", help="measure for two to three hours, for figures to quote"
+        "--full", action="store_true", help="measure for two to three hours, for numbers that can be quoted"
     )
     parser.add_argument(
         "--only",
         action="append",
         default=[],
         metavar="NAME",
-        help="make only this measurement; repeat it for more; a wrong name prints the list of names",
+        help="make only this measurement; may be repeated; a wrong name prints all names",
     )
-    parser.add_argument("--out", type=pathlib.Path, metavar="FILE", help="write all figures to FILE, as JSON")
-    parser.add_argument(
-        "--workers",
-        type=workers,
-        default="auto",
-        metavar="N",
-        help="processes; auto: one for each core (default: auto)",
-    )
+    parser.add_argument("--out", type=pathlib.Path, metavar="FILE", help="write all results to FILE, as JSON")
+    add_workers_option(parser)
     add_seed_option(parser)
     parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print a table and write the JSON document, the latter after every measurement: nothing is lost.
+    """Print a table, and write the JSON document after every measurement.
 
     Return 0, 3 if a measurement failed, or 130 if the command was interrupted.
     """
@@ -93,7 +85,7 @@ def run(arguments: argparse.Namespace) -> int:
     for each in failed:
         print(f"{each.measurement.name} failed: {each.error}", file=sys.stderr)
     if any(each.result.interrupted for each in measured):
-        print("interrupted: the figures above are of what was measured until then", file=sys.stderr)
+        print("interrupted: the table shows what was measured before", file=sys.stderr)
         return 130
     return 3 if failed else 0
 
@@ -132,9 +124,11 @@ def _print(measured: Sequence[Measured], machine: dict[str, Any], *, busy: bool,
     line = "torch {torch}, Python {python}, {cores} cores, load {load_before} at the start"
     console.print(line.format(**machine), highlight=False)
     if busy:
-        console.print("The machine was busy: wall times and programs a second are too low.", highlight=False)
+        console.print(
+            "The machine was busy, so it judged fewer programs per second than it can.", highlight=False
+        )
     if quick:
-        text = "Quick figures are rough; in brackets, where nine of ten resamples are. --full measures more."
+        text = "Rough numbers; in brackets: the range of 90 % of the resamples. --full measures longer."
         console.print(text, highlight=False)
 
 

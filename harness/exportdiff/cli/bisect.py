@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import pathlib
 import sys
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from exportdiff.cli.arguments import add_corpora_option, duration, workers
+from exportdiff.cli.arguments import (
+    add_corpora_option,
+    add_time_limit_option,
+    add_workers_option,
+    print_json,
+)
 from exportdiff.core.errors import UsageError
 from exportdiff.known.corpus.entry import find_files, read_entry
 
@@ -22,7 +26,11 @@ if TYPE_CHECKING:
     from exportdiff.fuzzing.other_torch.probe import Interpreter
     from exportdiff.known.corpus.entry import Entry
 
-SHOWN = {"there": "the bug is there", "not there": "not there", "another failure": "fails in another way"}
+OUTCOMES = {
+    "there": "has the bug",
+    "not there": "does not have it",
+    "another failure": "fails in another way",
+}
 
 
 def add(commands: Subparsers) -> None:
@@ -30,9 +38,8 @@ def add(commands: Subparsers) -> None:
     parser = commands.add_parser(
         "bisect",
         help="run a repro file under several versions of torch",
-        description="Run a repro file under this torch and others, and print which have its bug, where it "
-        "appeared, and where it was fixed. Exit code: 0 no version has the bug, 1 one has it, 2 the file or "
-        "an argument is wrong, or the file fails in another way on every version.",
+        description="Run a repro file under this torch and others. Print which versions have its bug, where "
+        "it appeared, and where it was fixed.",
     )
     parser.add_argument("file", type=pathlib.Path, metavar="FILE", help="the repro file")
     _add_options(parser)
@@ -45,11 +52,10 @@ def add_parser(actions: Subparsers) -> None:
     parser = actions.add_parser(
         "bisect",
         help="write into the headers which versions of torch have the bugs",
-        description="Run the open entries under this torch and others, and write into their headers which "
+        description="Run the open entries under this torch and others. Write into their headers which "
         "versions have the bug (affected), which do not (unaffected), on which the file fails in another way "
-        "(undecided), and the first with the bug after one without it (regression-since). Results are kept "
-        "by torch and file. Exit code: 0 the headers are written, 1 an entry fails in another way than its "
-        "bug on some version, 2 an argument is wrong.",
+        "(undecided), and the first version with the bug after one without it (regression-since). Results "
+        "are cached by torch and file.",
     )
     parser.add_argument(
         "files",
@@ -70,34 +76,22 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
         type=pathlib.Path,
         default=[],
         metavar="PYTHON",
-        help="the Python interpreters of environments with other torches",
+        help="the Python interpreters of environments with other versions of torch",
     )
     parser.add_argument(
         "--versions",
         default="",
         metavar="V,…",
-        help="versions of torch, e.g. 2.9,2.12.1; an environment for each is created in the user's cache "
-        "folder, if there is none yet, and pip installs torch there",
+        help="versions of torch, e.g. 2.9,2.12.1; the first time, an environment for each is created in the "
+        "user's cache folder, and pip installs torch there",
     )
-    parser.add_argument(
-        "--workers",
-        type=workers,
-        default="auto",
-        metavar="N",
-        help="number of files that run at a time; auto: one for each core (default: auto)",
-    )
-    parser.add_argument(
-        "--limit",
-        type=duration,
-        default=120.0,
-        metavar="TIME",
-        help="time limit for each run, e.g. 90s (default: 2m)",
-    )
+    add_workers_option(parser, "number of files that run at a time")
+    add_time_limit_option(parser, "each run", 2)
     add_corpora_option(parser, "the corpus with the fixes that files name")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print the table; return 1 if a version has the bug, 0 if none has it, 2 if no version can say."""
+    """Print the table; return 1 if a version has the bug, 0 if none has it, 2 if no version can decide."""
     entry = read_entry(arguments.file)
     if entry.problem:
         raise UsageError(f"{arguments.file} {entry.problem}")
@@ -107,7 +101,7 @@ def run(arguments: argparse.Namespace) -> int:
         document = {**asdict(history), "changes": [asdict(change) for change in history.changes]}
         document |= {"affected": history.affected, "unaffected": history.unaffected}
         document |= {"undecided": history.undecided}
-        print(json.dumps(document, indent=1, ensure_ascii=False))
+        print_json(document)
     else:
         _print(history)
     if history.affected:
@@ -120,17 +114,17 @@ def run_corpus(arguments: argparse.Namespace) -> int:
     from exportdiff.known.corpus.affected import with_versions
 
     if not arguments.files and not arguments.corpora.is_dir():
-        raise UsageError(f"there is no {arguments.corpora}/ here; name the corpus with --corpora")
+        raise UsageError(f"there is no folder {arguments.corpora}/; name the corpus with --corpora")
     found = map(read_entry, find_files(arguments.files or [arguments.corpora]))
     entries = [entry for entry in found if entry.problem or entry.status == "open"]
     for entry in entries:
         if entry.problem:
             raise UsageError(f"{entry.file} {entry.problem}")
     if not entries:
-        raise UsageError("there are no open entries there")
+        raise UsageError("the files contain no open entries")
     _check_fixes(entries, arguments.corpora)
     failing = 0
-    for entry, history in _histories(entries, arguments, keeping=True).items():
+    for entry, history in _histories(entries, arguments, use_cache=True).items():
         others = [row for row in history.rows if row.outcome == "another failure"]
         failing += bool(others)
         for row in others:
@@ -146,7 +140,7 @@ def run_corpus(arguments: argparse.Namespace) -> int:
 
 
 def _histories(
-    entries: Sequence[Entry], arguments: argparse.Namespace, *, keeping: bool = False
+    entries: Sequence[Entry], arguments: argparse.Namespace, *, use_cache: bool = False
 ) -> dict[Entry, History]:
     from exportdiff.fuzzing.other_torch.bisecting import histories
     from exportdiff.interfaces.reports.text import make_error_console
@@ -154,7 +148,7 @@ def _histories(
     interpreters = _interpreters(arguments)
     with make_error_console().status("") as status:
 
-        def tell(torch: str, done: int) -> None:
+        def on_progress(torch: str, done: int) -> None:
             status.update(f"torch {torch}: {done} of {len(entries)}")
 
         return histories(
@@ -163,18 +157,18 @@ def _histories(
             seconds=arguments.limit,
             workers=min(arguments.workers, len(entries)),
             corpora=arguments.corpora.resolve(),
-            keeping=keeping,
-            tell=tell,
+            use_cache=use_cache,
+            on_progress=on_progress,
         )
 
 
 def _interpreters(arguments: argparse.Namespace) -> list[Interpreter]:
-    """Return the interpreters, this one included, each version once. Raises UsageError."""
+    """Return this interpreter and the others, each version once. Raises UsageError."""
     from exportdiff.fuzzing.other_torch.environments import NotInstalledError, environment_of, wanted
     from exportdiff.fuzzing.other_torch.probe import interpreter, running_interpreter
 
     if not arguments.torch and not arguments.versions:
-        raise UsageError("name other torches with --torch PYTHON or --versions 2.9,2.12")
+        raise UsageError("name other versions of torch with --torch PYTHON or --versions 2.9,2.12")
     found = [
         running_interpreter(),
         *(interpreter(python, "--torch", judges=False) for python in arguments.torch),
@@ -188,12 +182,12 @@ def _interpreters(arguments: argparse.Namespace) -> list[Interpreter]:
         found.append(interpreter(python, "--versions", judges=False))
     once = {each.release: each for each in reversed(found)}
     if len(once) == 1:
-        raise UsageError(f"torch {found[0].release}, that of this environment, is the only one to try")
+        raise UsageError(f"torch {found[0].release} of this environment is the only version to try")
     return list(once.values())
 
 
 def _check_fixes(entries: Sequence[Entry], corpora: pathlib.Path) -> None:
-    """Raise UsageError if a fix is missing that a file names."""
+    """Raise UsageError if a file names a fix that is missing."""
     from exportdiff.known.corpus.needed_fixes import fixes_named
 
     for entry in entries:
@@ -204,11 +198,11 @@ def _check_fixes(entries: Sequence[Entry], corpora: pathlib.Path) -> None:
 def _print(history: History) -> None:
     from exportdiff.interfaces.reports.text import make_console, table
 
-    rows = table("torch", "", "what the file says")
+    rows = table("torch", "", "what the file prints")
     for row in history.rows:
-        rows.add_row(row.torch, SHOWN[row.outcome], row.line)
+        rows.add_row(row.torch, OUTCOMES[row.outcome], row.line)
     make_console().print(rows)
     for change in history.changes:
         print(f"{change.what} between torch {change.after} and {change.by}")
     if history.affected and not history.changes:
-        print(f"in every version that says so: {', '.join(history.affected)}")
+        print(f"in every version that ran: {', '.join(history.affected)}")

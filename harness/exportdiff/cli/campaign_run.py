@@ -1,4 +1,4 @@
-"""Runs a campaign with everybody who listens to it: the screen and the files of its folder."""
+"""Runs a campaign, and passes its events to the console and to the files of its folder."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ def run_campaign(
     junit: pathlib.Path | None = None,
     start: Start = local_workers,
 ) -> int:
-    """Run a campaign, from what its journal holds on; return the exit code of the command.
+    """Run a campaign from where its journal ends; return the exit code of the command.
 
-    ``summary`` and ``junit``: files to write at the end. ``start`` says where programs run.
+    ``summary`` and ``junit``: files to write at the end. ``start`` starts the processes that run programs.
     """
     campaign = CampaignReport(Tally(folder.root, settings.corpora or CORPORA))
     tally = campaign.tally

@@ -1,19 +1,20 @@
-"""``exportdiff check``: judge one model of the user's own."""
+"""``exportdiff check``: judge one model of the user."""
 
 from __future__ import annotations
 
-import json
 import pathlib
 import sys
 from typing import TYPE_CHECKING
 
 from exportdiff.cli.arguments import (
     add_device_option,
+    add_json_option,
     add_limit_options,
-    available,
+    add_time_limit_option,
     chosen_paths,
     duration,
     left_out,
+    print_json,
 )
 from exportdiff.cli.interrupting import interruptible
 from exportdiff.core.errors import UsageError
@@ -23,9 +24,8 @@ from exportdiff.interfaces.checking.baseline import (
     no_longer_shown,
     read_baseline,
     with_accepted,
-    write_baseline_file,
+    write_baseline,
 )
-from exportdiff.interfaces.checking.default_paths import default_paths
 from exportdiff.interfaces.checking.report import FAIL_ON
 from exportdiff.known.corpus.entry import default_corpora
 from exportdiff.runtime.processes.server import server
@@ -46,9 +46,8 @@ def add(commands: Subparsers) -> None:
     parser = commands.add_parser(
         "check",
         help="compare your own model: eager against exported",
-        description="Export your own model along the paths that people deploy, and compare what it does with "
-        "eager. Exit code: 0 the model was judged and nothing fails, 1 a finding fails, 2 the model was not "
-        "judged or an argument is wrong, 3 exportdiff itself failed.",
+        description="Export your own model along the paths that people deploy, and compare the results with "
+        "eager.",
     )
     parser.add_argument(
         "target",
@@ -62,19 +61,19 @@ def add(commands: Subparsers) -> None:
         action="extend",
         default=[],
         metavar="GLOB",
-        help="judge the paths that match GLOB instead, e.g. 'nonstrict:*'",
+        help="judge the paths that match GLOB, e.g. 'nonstrict:*' (default: the paths that people deploy)",
     )
-    parser.add_argument("--all", action="store_true", help="judge all paths; takes minutes")
+    parser.add_argument("--all", action="store_true", help="judge all paths; this takes minutes")
     add_device_option(parser)
     parser.add_argument(
         "--fail-on",
         choices=FAIL_ON,
         default="any",
-        help="which findings fail: any; new: those that the corpus does not know; silent: those that are "
-        "wrong without an error (default: any)",
+        help="which findings fail: any; new: findings that the corpus does not explain; silent: wrong "
+        "results without an error (default: any)",
     )
     parser.add_argument(
-        "--accept", type=pathlib.Path, metavar="FILE", help="findings in this baseline do not fail"
+        "--accept", type=pathlib.Path, metavar="FILE", help="do not fail for findings in this baseline"
     )
     parser.add_argument(
         "--write-baseline",
@@ -82,19 +81,19 @@ def add(commands: Subparsers) -> None:
         metavar="FILE",
         help="write the findings that fail to a baseline for --accept, and exit with 0",
     )
-    parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
+    add_json_option(parser)
     parser.add_argument(
-        "--junit", type=pathlib.Path, metavar="FILE", help="write the verdict as JUnit XML as well"
+        "--junit", type=pathlib.Path, metavar="FILE", help="also write the result as JUnit XML"
     )
     parser.add_argument(
-        "--sarif", type=pathlib.Path, metavar="FILE", help="write the verdict as SARIF 2.1.0 as well"
+        "--sarif", type=pathlib.Path, metavar="FILE", help="also write the result as SARIF 2.1.0"
     )
     parser.add_argument(
         "--minimize",
         type=duration,
         metavar="TIME",
-        help="write a repro file for each finding that fails, with the model reduced as far as its file "
-        "allows; stop after TIME for each, e.g. 60s",
+        help="write a repro file for each finding that fails; make each as small as possible in TIME, e.g. "
+        "60s",
     )
     parser.add_argument(
         "--repros",
@@ -103,13 +102,7 @@ def add(commands: Subparsers) -> None:
         metavar="DIR",
         help="the folder of the repro files (default: exportdiff-repros)",
     )
-    parser.add_argument(
-        "--limit",
-        type=duration,
-        default=600.0,
-        metavar="TIME",
-        help="time limit for judging, e.g. 90s (default: 10m)",
-    )
+    add_time_limit_option(parser, "judging", 10)
     add_limit_options(parser)
     parser.set_defaults(run=run)
 
@@ -129,14 +122,14 @@ def run(arguments: argparse.Namespace) -> int:
 
         write_sarif(arguments.sarif, report, target, arguments.fail_on)
     if arguments.json:
-        print(json.dumps(report.as_dict(), indent=1, ensure_ascii=False))
+        print_json(report.as_dict())
     if arguments.minimize:
         _minimize(arguments, target, report)
     for each in no_longer_shown(report, accepted):
         what = f"{each.check} {each.kind} on {', '.join(sorted(each.paths))}"
-        print(f"{arguments.accept}: no longer shown, take it out: {what}", file=sys.stderr)
+        print(f"{arguments.accept}: no longer found, delete it: {what}", file=sys.stderr)
     if arguments.write_baseline and report.judged:
-        number = write_baseline_file(arguments.write_baseline, report, arguments.fail_on)
+        number = write_baseline(arguments.write_baseline, report, arguments.fail_on)
         print(f"{number} findings written to {arguments.write_baseline}", file=sys.stderr)
         return 0
     return report.exit_code(arguments.fail_on)
@@ -144,10 +137,10 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _paths(arguments: argparse.Namespace) -> tuple[Path, ...]:
     if arguments.all and arguments.paths:
-        raise UsageError("--all and --paths: give one of them")
+        raise UsageError("--all cannot be combined with --paths")
     if arguments.all or arguments.paths:
         return chosen_paths(arguments.paths, arguments.device)
-    return default_paths(available(arguments.device))
+    return chosen_paths(("default",), arguments.device)
 
 
 def _judged(
@@ -156,11 +149,11 @@ def _judged(
     paths: tuple[Path, ...],
     accepted: Sequence[AcceptedFinding],
 ) -> Report:
-    """Judge the model; unless JSON is wanted, print the rows of the paths as they come, and the findings."""
-    # First of all: what is imported below is imported while the server imports torch.
+    """Judge the model. Without ``--json``, print a row for each path when it is judged, then the findings."""
+    # The server starts first: it imports torch while this process imports the modules below.
     server("exportdiff.interfaces.checking.explaining", "exportdiff.interfaces.checking.loading")
     from exportdiff.interfaces.checking.in_subprocess import judge_in_subprocess, loadable_model
-    from exportdiff.interfaces.reports.model_report import Rows, print_report
+    from exportdiff.interfaces.reports.model_report import PathRows, print_report
     from exportdiff.interfaces.reports.text import left_out_line, make_console
 
     console = make_console(quiet=arguments.json)
@@ -169,9 +162,14 @@ def _judged(
         if line := left_out_line(torch_version(), lacking):
             console.print(line, markup=False, soft_wrap=True)
     corpora = default_corpora()
-    with interruptible() as stop, Rows(console, paths) as rows:
+    with interruptible() as stop, PathRows(console, paths) as rows:
         report = judge_in_subprocess(
-            loadable_model(target), paths, seconds=arguments.limit, corpora=corpora, tell=rows.tell, stop=stop
+            loadable_model(target),
+            paths,
+            seconds=arguments.limit,
+            corpora=corpora,
+            on_step=rows.on_step,
+            stop=stop,
         )
     report = report.with_found(with_accepted(report.found, accepted))
     if report.invalid:
@@ -182,17 +180,17 @@ def _judged(
 
 
 def _minimize(arguments: argparse.Namespace, target: Target, report: Report) -> None:
-    """Write a repro file for each finding that fails; say on standard error what came of it."""
+    """Write a repro file for each finding that fails; print the results on standard error."""
     from exportdiff.fuzzing.minimizing.subject import read_program_file
-    from exportdiff.interfaces.checking.reproducing import NoSourceError, Source, write_repro
+    from exportdiff.interfaces.checking.reproducing import FactorySource, NoSourceError, write_repro
     from exportdiff.judging.checks.alive import ALIVE
 
     findings = [each.finding for each in report.failing(arguments.fail_on) if each.finding.check != ALIVE]
     if not target.module.endswith(".py"):
-        print("--minimize needs the file of the model: name it as FILE.py:NAME", file=sys.stderr)
+        print("--minimize needs the file of the model: write FILE.py:NAME", file=sys.stderr)
         return
     file = pathlib.Path(target.module).resolve()
-    source = Source(read_program_file(f"{file}:{target.name}").source, file, target.name)
+    source = FactorySource(read_program_file(f"{file}:{target.name}").source, file, target.name)
     for finding in findings:
         try:
             repro = arguments.repros / f"{finding.fingerprint}.py"
@@ -202,5 +200,5 @@ def _minimize(arguments: argparse.Namespace, target: Target, report: Report) -> 
             continue
         except OSError as error:
             raise UsageError(f"--repros {arguments.repros}: {error.strerror or error}") from None
-        remark = f" (it does not show it: {written.problem})" if written.problem else ""
+        remark = f" (it does not show the finding: {written.problem})" if written.problem else ""
         print(f"{finding.fingerprint}: python {written.file}{remark}", file=sys.stderr)

@@ -1,20 +1,21 @@
-"""``exportdiff faults``: plant bugs in torch, fuzz, and report which of them a check detects."""
+"""``exportdiff faults``: plant bugs in torch, and measure whether fuzzing detects them."""
 
 from __future__ import annotations
 
-import json
 import sys
 from fnmatch import fnmatchcase
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 from exportdiff.cli.arguments import (
+    add_json_option,
     add_path_options,
     add_seed_option,
+    add_workers_option,
     chosen_paths,
     duration,
     positive,
-    workers,
+    print_json,
 )
 from exportdiff.cli.trying import try_first
 from exportdiff.core.errors import UsageError
@@ -37,32 +38,26 @@ def add(commands: Subparsers) -> None:
     parser = commands.add_parser(
         "faults",
         help="plant bugs in torch, and measure how soon fuzzing detects them",
-        description="Plant each fault in torch, in a process of its own, and fuzz until a check detects it. "
-        "Exit code: 0 every fault was detected, 1 some were not, 2 an argument is wrong, 3 "
-        "exportdiff itself failed.",
+        description="Plant each fault in torch, in a separate process, and fuzz until a check detects it.",
     )
-    parser.add_argument("--list", action="store_true", help="print one line for each fault, and plant none")
+    parser.add_argument("--list", action="store_true", help="print one line for each fault; plant nothing")
     parser.add_argument(
         "--fault",
         action="append",
         default=[],
         metavar="GLOB",
-        help="plant only the faults whose names match GLOB; repeat it for more (default: all)",
+        help="plant only the faults whose names match GLOB; may be repeated (default: all)",
     )
     budget = parser.add_mutually_exclusive_group()
     budget.add_argument(
-        "--time", type=duration, metavar="TIME", help="fuzz for TIME for each fault (default: 60s)"
+        "--time", type=duration, metavar="TIME", help="fuzz for at most TIME for each fault (default: 60s)"
     )
-    budget.add_argument("--examples", type=positive, metavar="N", help="draw N programs for each fault")
+    budget.add_argument(
+        "--examples", type=positive, metavar="N", help="draw at most N programs for each fault"
+    )
     add_seed_option(parser)
-    parser.add_argument(
-        "--workers",
-        type=workers,
-        default="auto",
-        metavar="N",
-        help="number of faults at a time; auto: one for each core (default: auto)",
-    )
-    parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
+    add_workers_option(parser, "number of faults at a time")
+    add_json_option(parser)
     add_path_options(parser)
     parser.set_defaults(run=run)
 
@@ -75,12 +70,12 @@ def run(arguments: argparse.Namespace) -> int:
         return 0
     results = _detect(arguments, chosen)
     if arguments.json:
-        print(json.dumps(_document(arguments, chosen, results), indent=1, ensure_ascii=False))
+        print_json(_document(arguments, chosen, results))
     else:
         _print_table(results)
     errors = [error for result in results for error in result.errors]
     if errors:
-        print(f"exportdiff itself failed {len(errors)} times; the first: {errors[0]}", file=sys.stderr)
+        print(f"exportdiff itself failed {len(errors)} times; the first error: {errors[0]}", file=sys.stderr)
         return 3
     return 0 if all(result.findings for result in results) else 1
 
@@ -113,7 +108,7 @@ def _detect(arguments: argparse.Namespace, faults: Sequence[Fault]) -> list[Dete
     job = Job(
         arguments.seed,
         chosen_paths(arguments.paths, arguments.device, expensive=False),
-        # Known bugs hide planted ones, so their fixes are in place.
+        # Known bugs hide planted ones, so their fixes are installed.
         corpora=corpora.resolve() if corpora else None,
     )
     try_first(job.corpora, arguments.workers)
@@ -121,7 +116,7 @@ def _detect(arguments: argparse.Namespace, faults: Sequence[Fault]) -> list[Dete
     names = [fault.name for fault in faults]
     for result in detect_all(names, DetectionSettings(job, seconds, arguments.examples), arguments.workers):
         results.append(result)
-        # The table comes at the end, perhaps an hour later.
+        # The table is printed at the end, perhaps an hour later.
         word = "caught" if result.findings else "MISSED"
         outcome = f"{word} {result.fault} after {result.programs} programs, {result.seconds:.1f} s"
         print(f"[{len(results)}/{len(faults)}] {outcome}", file=sys.stderr, flush=True)

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
-from exportdiff.cli.arguments import add_profile_option, add_seed_option, chosen_profile, positive
+from exportdiff.cli.arguments import (
+    add_json_option,
+    add_profile_option,
+    add_seed_option,
+    chosen_profile,
+    positive,
+    print_json,
+)
 from exportdiff.core.programs import count_tags
 
 # Functions import the module that imports rich, so that ``exportdiff --help`` starts fast.
@@ -21,7 +27,7 @@ def add(commands: Subparsers) -> None:
     parser = commands.add_parser(
         "features",
         help="count the tags of random programs, without running them",
-        description="Draw random programs, and count how many have each tag, and each pair of tags. A tag "
+        description="Draw random programs, and count how many have each tag and each pair of tags. A tag "
         "says what a program contains. No program is run.",
     )
     parser.add_argument(
@@ -29,7 +35,7 @@ def add(commands: Subparsers) -> None:
     )
     add_seed_option(parser)
     add_profile_option(parser)
-    parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
+    add_json_option(parser)
     parser.set_defaults(run=run)
 
 
@@ -37,7 +43,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Print the counts, the rarest tag first; return 0."""
     counted = count_tags(arguments.seed, arguments.examples, chosen_profile(arguments.profile))
     if arguments.json:
-        print(json.dumps(_document(counted), indent=1, ensure_ascii=False))
+        print_json(_document(counted))
     else:
         _print_table(counted)
     return 0
@@ -58,16 +64,17 @@ def _print_table(counted: TagCount) -> None:
     console = make_console()
     rows = table("tag", "meaning", "count", "percent")
     for tag, number in sorted(counted.tags.items(), key=lambda pair: pair[1]):
-        # Tags that no program has are what a reader looks for in this table.
+        # Readers look for the tags that no program has.
         style = "bold red" if number == 0 else None
         rows.add_row(tag, counted.meanings[tag], str(number), _percent(number, counted.examples), style=style)
     console.print(rows)
     seen, possible = len(counted.pairs), counted.possible
     console.print(
-        f"pairs: seen {seen} of {possible} that can meet ({_percent(seen, possible)} %)", highlight=False
+        f"pairs of tags: {seen} of {possible} possible ones were drawn ({_percent(seen, possible)} %)",
+        highlight=False,
     )
     each = 1000 * counted.seconds / counted.examples
-    console.print(f"{each:.1f} ms per program to draw and render", highlight=False)
+    console.print(f"{each:.1f} ms to draw and render a program", highlight=False)
 
 
 def _percent(part: int, whole: int) -> str:

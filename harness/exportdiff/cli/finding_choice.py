@@ -1,4 +1,4 @@
-"""Chooses which finding of a program the command ``minimize`` keeps."""
+"""Chooses the finding of a program that ``exportdiff minimize`` keeps."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 from exportdiff.core.errors import UsageError
 from exportdiff.fuzzing.minimizing.judging import FIRST_SECONDS, load_source
-from exportdiff.interfaces.checking import in_subprocess as children
-from exportdiff.interfaces.checking.in_subprocess import findings_of
+from exportdiff.interfaces.checking.in_subprocess import LoadableModel, findings_of
 from exportdiff.interfaces.reports.text import headline
 from exportdiff.runtime.patching.installed import install
 from exportdiff.runtime.paths import core_paths, parse
@@ -27,10 +26,10 @@ if TYPE_CHECKING:
 def chosen_finding(
     written: str, subject: ProgramFile, path: str | None, check: str | None, fixes: tuple[Fix, ...] = ()
 ) -> Finding | None:
-    """Judge the program, choose a finding, and print which others there are; None if there is none to choose.
+    """Judge the program, choose a finding, and print the others; return None if there is no finding.
 
-    ``written`` is what the user calls the program; ``path`` and ``check`` are what the user asked for;
-    ``fixes`` are in place meanwhile. Raises UsageError if the program cannot be judged.
+    ``written``: the name of the program in messages. ``path``, ``check``: the options of the user. ``fixes``
+    are installed while the program is judged. Raises UsageError if the program cannot be judged.
     """
     given = path or subject.path
     try:
@@ -58,11 +57,11 @@ def _findings(
     written: str, subject: ProgramFile, paths: Sequence[Path], fixes: tuple[Fix, ...]
 ) -> Sequence[Finding]:
     load = partial(_load, fixes, written, subject.source, subject.folder)
-    return findings_of(children.Subject(written, load), paths, FIRST_SECONDS)
+    return findings_of(LoadableModel(written, load), paths, FIRST_SECONDS)
 
 
 def _load(fixes: tuple[Fix, ...], written: str, source: str, folder: str) -> Case:
-    """Load a program in a process that judges it, and put the fixes in place there. Raises UsageError."""
+    """Load a program in the process that judges it, and install the fixes there. Raises UsageError."""
     install(fixes)
     return load_source(written, source, folder)
 

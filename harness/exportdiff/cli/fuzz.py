@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from exportdiff.cli.arguments import (
     add_around_option,
+    add_ci_file_options,
     add_corpora_option,
-    add_file_options,
     add_path_options,
     add_profile_option,
     add_seed_option,
@@ -47,9 +47,9 @@ if TYPE_CHECKING:
     from exportdiff.fuzzing.other_torch.probe import Interpreter
 
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EIO)
-"""What an unwritable or full disk says."""
+"""Errors of a disk that is full, broken or read-only."""
 MAY_DIFFER = ("resume", "workers", "engine", "address", "summary", "junit", "help")
-"""The options that may stand beside ``--resume``."""
+"""The options that can be combined with ``--resume``."""
 
 
 def add(commands: Subparsers) -> None:
@@ -58,8 +58,7 @@ def add(commands: Subparsers) -> None:
         "fuzz",
         help="draw random models, and compare eager with exported",
         description="Draw random models, run each eagerly and along other paths, and report every difference "
-        "that the corpus does not explain. Exit code: 0 nothing new, 1 new findings, 2 an argument is wrong, "
-        "3 exportdiff itself failed.",
+        "that the corpus does not explain.",
     )
     _add_budget(parser)
     _add_engine(parser)
@@ -68,23 +67,23 @@ def add(commands: Subparsers) -> None:
     add_around_option(parser)
     _add_results(parser)
     _add_known(parser)
-    add_file_options(parser)
+    add_ci_file_options(parser)
     parser.add_argument(
         "--resume",
         type=pathlib.Path,
         metavar="DIR",
-        help="go on with the campaign that was interrupted or killed, in its folder DIR, with its settings; "
-        "only --workers, --engine, --address, --summary and --junit may be others",
+        help="continue the interrupted or killed campaign in the folder DIR, with its settings; can be "
+        "combined with --workers, --engine, --address, --summary and --junit only",
     )
     parser.set_defaults(run=run, parser=parser)
 
 
 def _add_budget(parser: argparse.ArgumentParser) -> None:
-    """Add the options that say which programs are drawn, and how many."""
+    """Add the options about how many programs are drawn, and which."""
     budget = parser.add_mutually_exclusive_group()
     budget.add_argument("--examples", type=positive, metavar="N", help="stop after N programs")
     budget.add_argument(
-        "--time", type=duration, metavar="TIME", help="stop after 90s, 10m, 1h (default: never)"
+        "--time", type=duration, metavar="TIME", help="stop after TIME, e.g. 90s, 10m or 1h (default: never)"
     )
     add_seed_option(parser)
     parser.add_argument(
@@ -92,18 +91,18 @@ def _add_budget(parser: argparse.ArgumentParser) -> None:
         type=shard,
         default=(1, 1),
         metavar="I/N",
-        help="split the examples into N parts, and run part I only",
+        help="split the programs into N parts, and run only part I",
     )
 
 
 def _add_engine(parser: argparse.ArgumentParser) -> None:
-    """Add the options that say where programs run."""
+    """Add the options about where programs run."""
     parser.add_argument(
         "--workers",
         type=workers_or_auto,
         default="auto",
         metavar="N",
-        help="number of processes; auto: one for each core, of the whole cluster with --engine ray "
+        help="number of processes; auto: one for each core, with --engine ray of the whole cluster "
         "(default: auto)",
     )
     parser.add_argument(
@@ -116,20 +115,21 @@ def _add_engine(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--address",
         metavar="HOST:PORT",
-        help="of the Ray cluster, or auto (default: --engine ray starts one on this machine)",
+        help="the address of the Ray cluster, or auto (default: --engine ray starts a cluster on this "
+        "machine)",
     )
     parser.add_argument(
         "--memory",
         type=mebibytes,
         default=Limits().memory,
         metavar="SIZE",
-        help="a program that takes more memory than 800M or 4G is ended, and is a finding (default: "
-        f"{Limits().memory // 1024}G)",
+        help="end a program that takes more memory than SIZE, e.g. 800M or 4G, and report a finding "
+        f"(default: {Limits().memory // 1024}G)",
     )
 
 
 def _add_results(parser: argparse.ArgumentParser) -> None:
-    """Add the options that say where findings go, and how long they are minimized."""
+    """Add the options about where findings are written, and how long they are minimized."""
     parser.add_argument(
         "--out",
         type=pathlib.Path,
@@ -142,40 +142,40 @@ def _add_results(parser: argparse.ArgumentParser) -> None:
         type=duration_or_none,
         default=60.0,
         metavar="TIME",
-        help="at the end, spend TIME on minimizing the program of each new or masked finding; 0: do not "
+        help="at the end, minimize the program of each new or masked finding for at most TIME; 0: do not "
         "minimize (default: 60s)",
     )
     parser.add_argument(
         "--minimize-total",
         type=duration,
         metavar="TIME",
-        help="stop minimizing after TIME; as many findings as there are workers are minimized at a time "
-        f"(default: {MINIMIZED} times the time of --minimize)",
+        help="minimize for at most TIME in all; each worker minimizes one finding at a time "
+        f"(default: {MINIMIZED} times the value of --minimize)",
     )
 
 
 def _add_known(parser: argparse.ArgumentParser) -> None:
-    """Add the options about known bugs, and about another torch."""
+    """Add the options about known bugs and about another version of torch."""
     add_corpora_option(parser, "the corpus of the known bugs")
     parser.add_argument(
         "--plain",
         action="store_true",
-        help="judge torch as it is, without the candidate fixes of the corpus",
+        help="judge plain torch, without the candidate fixes of the corpus",
     )
     parser.add_argument(
         "--known-every",
         type=natural,
         default=KNOWN_EVERY,
         metavar="K",
-        help="on every K-th program, find out which known bugs torch shows without the fixes; 0: never "
+        help="on every K-th program, also judge plain torch, to count the known bugs that it shows; 0: never "
         f"(default: {KNOWN_EVERY})",
     )
     parser.add_argument(
         "--against",
         type=pathlib.Path,
         metavar="PYTHON",
-        help="the Python interpreter of an environment with another torch: say which findings it shows, what "
-        "broke since, and what was fixed",
+        help="the Python interpreter of an environment with another version of torch: report which findings "
+        "that version shows, what broke since, and what was fixed",
     )
 
 
@@ -187,13 +187,13 @@ def run(arguments: argparse.Namespace) -> int:
     elif arguments.corpora != CORPORA and not arguments.corpora.is_dir():
         raise UsageError(f"--corpora {arguments.corpora}: there is no such folder")
     if arguments.around and arguments.profile != DEFAULT_PROFILE:
-        raise UsageError("--profile does not go with --around: no programs are drawn")
+        raise UsageError("--profile cannot be combined with --around, which draws no programs")
     against = (
         interpreter_to_compare(arguments.against, "--against") if arguments.against is not None else None
     )
-    # Here, so that a broken fix is reported once, not by every worker.
+    # A broken fix is reported here, once, and not by every worker.
     read_candidates(arguments.corpora / FIXES)
-    # Before the imports below, so that the server and this process import torch at the same time.
+    # The server starts before the imports below, so that both import torch at the same time.
     server(*MODULES)
     from exportdiff.cli.campaign_run import run_campaign
     from exportdiff.fuzzing.campaign.journal import Journal
@@ -206,7 +206,7 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         if resumed:
             journal = Journal.read(folder.journal)
-            print(f"going on in {folder.root}", flush=True)
+            print(f"continuing in {folder.root}", flush=True)
             settings = replace(journal.begun.settings, workers=workers)
         else:
             settings = _settings(arguments, against, workers)
@@ -221,25 +221,26 @@ def run(arguments: argparse.Namespace) -> int:
         if error.errno not in NO_ROOM and not _is_in(folder.root, error):
             raise
         raise UsageError(
-            f"{error.filename or folder.root}: {error.strerror}; nothing that was written is lost. When that "
-            f"is mended: exportdiff fuzz --resume {folder.root}"
+            f"{error.filename or folder.root}: {error.strerror}; nothing that was written is lost. To "
+            f"continue when the disk works again: exportdiff fuzz --resume {folder.root}"
         ) from None
 
 
 def _is_in(folder: pathlib.Path, error: OSError) -> bool:
-    """Whether the error is about a file of the campaign: the folder was removed, or may not be written."""
+    """Whether the error is about a file of the campaign, for example because its folder was removed."""
     name = error.filename
     return isinstance(name, str | pathlib.PurePath) and pathlib.Path(name).is_relative_to(folder)
 
 
 def _check_alone(arguments: argparse.Namespace) -> None:
-    """Raise UsageError if an option stands beside ``--resume`` that would make it another campaign."""
+    """Raise UsageError for an option that ``--resume`` cannot be combined with."""
     parser = arguments.parser
     for action in parser._actions:
         given = getattr(arguments, action.dest, None) != action.default
         if given and action.dest not in MAY_DIFFER:
             raise UsageError(
-                f"{action.option_strings[0]} does not go with --resume: the campaign keeps its settings"
+                f"{action.option_strings[0]} cannot be combined with --resume: the campaign keeps its "
+                "settings"
             )
 
 

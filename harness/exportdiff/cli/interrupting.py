@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM: what a command does then; its children end with it."""
+"""What a command does on Ctrl-C and SIGTERM. Its child processes end with it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM)
 def terminable() -> Iterator[None]:
     """Let SIGTERM raise KeyboardInterrupt, as Ctrl-C does, so that ``with`` blocks end what they started."""
     if threading.current_thread() is not threading.main_thread():
-        yield  # only the main thread may say what a signal does
+        yield  # only the main thread may set signal handlers
         return
     before = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:

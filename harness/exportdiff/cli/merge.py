@@ -1,4 +1,4 @@
-"""``exportdiff merge``: join what several shards of a campaign have found."""
+"""``exportdiff merge``: join the results of several shards of a campaign."""
 
 from __future__ import annotations
 
@@ -20,10 +20,9 @@ def add(commands: Subparsers) -> None:
     parser = commands.add_parser(
         "merge",
         help="join the folders of several shards of a campaign into one",
-        description="Join the folders that the shards of one campaign have written ('fuzz --shard I/N') into "
-        "one, as if one campaign had run all of their programs. Runs no program; a finding whose first "
-        "program is another than in its shard may be confirmed again. Exit code: 0 nothing new, 1 new "
-        "findings, 2 the folders do not belong together, 3 exportdiff itself failed.",
+        description="Join the folders that the shards of one campaign ('fuzz --shard I/N') have written into "
+        "one folder, as if one campaign had run all their programs. No program is judged again; a finding "
+        "may be confirmed again if another shard has an earlier program for it.",
     )
     parser.add_argument(
         "folders", type=pathlib.Path, nargs="+", metavar="DIR", help="the folder of one shard"
@@ -33,7 +32,7 @@ def add(commands: Subparsers) -> None:
         type=pathlib.Path,
         default=pathlib.Path("exportdiff-out"),
         metavar="DIR",
-        help="write the joint files to this folder (default: exportdiff-out)",
+        help="the folder to write (default: exportdiff-out)",
     )
     parser.set_defaults(run=run)
 
@@ -46,7 +45,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     folder = Folder(arguments.out)
     if any(folder.root.resolve() == each.resolve() for each in arguments.folders):
-        raise UsageError(f"--out {folder.root} is one of the folders to merge; name another")
+        raise UsageError(f"--out {folder.root} is one of the folders to merge; name another folder")
     begun, lines = merged([Folder(each).journal for each in arguments.folders])
     folder.prepare()
     with Journal.write(folder.journal, begun, lines) as journal:

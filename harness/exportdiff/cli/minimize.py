@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import pathlib
 from contextlib import nullcontext
 from functools import partial
@@ -31,8 +30,7 @@ def add(commands: Subparsers) -> None:
         "minimize",
         help="make a program that shows a difference smaller",
         description="Make a program that shows a difference as small as possible, and print it as a repro "
-        "file. Exit code: 0 the result shows the difference in a fresh process, 1 it does not, or there is "
-        "no difference, 2 the file or an argument is wrong.",
+        "file.",
     )
     parser.add_argument(
         "file",
@@ -41,25 +39,29 @@ def add(commands: Subparsers) -> None:
         "callable that returns (model, args) or (model, args, kwargs) (default: make)",
     )
     parser.add_argument(
-        "--time", type=duration, default=60.0, metavar="TIME", help="stop after 90s, 10m, 1h (default: 60s)"
+        "--time",
+        type=duration,
+        default=60.0,
+        metavar="TIME",
+        help="stop after TIME, e.g. 90s, 10m or 1h (default: 60s)",
     )
     parser.add_argument(
         "--path",
         metavar="PATH",
-        help="judge along this path, e.g. nonstrict:unflatten (default: the path in the header of the file, "
-        "else all core paths)",
+        help="judge this path, e.g. nonstrict:unflatten (default: the path in the header of the file, else "
+        "all core paths)",
     )
     parser.add_argument(
         "--check",
         metavar="NAME",
-        help="minimize for the finding of this check, if there are several (default: the first finding)",
+        help="keep the finding of this check (default: the first finding)",
     )
     parser.add_argument(
         "--out",
         type=pathlib.Path,
         metavar="FILE",
-        help="write the result to FILE instead of standard output; after an interruption, the same command "
-        "continues where it stopped",
+        help="write the result to FILE instead of standard output; if the command is interrupted, running it "
+        "again continues where it stopped",
     )
     add_corpora_option(parser, "the corpus with the fixes that the header of the file names")
     add_limit_options(parser)
@@ -67,10 +69,11 @@ def add(commands: Subparsers) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print or write a repro file; return 0 if it shows the finding, 1 if there is nothing to show."""
+    """Print or write a repro file; return 0 if it shows the finding, 1 if not, or if there is no finding."""
     from exportdiff.cli.finding_choice import chosen_finding, say
     from exportdiff.fuzzing.minimizing.shipping import ship
     from exportdiff.fuzzing.minimizing.subject import read_program_file
+    from exportdiff.interfaces.output_files import replace_text
     from exportdiff.interfaces.reports.commands import repro_command
     from exportdiff.known.corpus.needed_fixes import fixes_named
     from exportdiff.repro.confirm import confirm
@@ -88,11 +91,14 @@ def run(arguments: argparse.Namespace) -> int:
     shipped = ship(minimized, lambda text: confirm(text, subject.folder, within), subject.needs)
     say(_summary(minimized))
     if not shipped.smallest:
-        say("the smallest program does not show it in a fresh process; this is the smallest one that does")
+        say(
+            "the smallest program does not show the difference in a fresh process; this is the smallest that "
+            "does"
+        )
     if arguments.out is None:
         print(shipped.text, end="")
     else:
-        _replace(arguments.out, shipped.text)
+        replace_text(arguments.out, shipped.text)
         command = repro_command(arguments.out, needed, arguments.corpora)
         say(f"written to {arguments.out}; run it with: {command}")
     if not shipped.confirmed:
@@ -117,7 +123,7 @@ def _check_arguments(arguments: argparse.Namespace) -> None:
         if not arguments.out.resolve().parent.is_dir() or arguments.out.is_dir():
             raise UsageError(f"--out {arguments.out}: no file can be written there; its folder must exist")
         if arguments.out.exists() and arguments.out.samefile(arguments.file.partition(".py")[0] + ".py"):
-            raise UsageError(f"--out {arguments.out}: this is the file to minimize; name another")
+            raise UsageError(f"--out {arguments.out} is the file to minimize; name another file")
 
 
 def _minimized(
@@ -175,13 +181,6 @@ def _summary(minimized: Minimized) -> str:
     first, last = minimized.history[0][0], minimized.source
     done = "no pass makes it smaller" if minimized.finished else "stopped before the end"
     return (
-        f"{code_lines(first)} lines became {code_lines(last)} ({len(first)} characters became {len(last)}), "
-        f"{minimized.tried} candidates in {minimized.seconds:.0f} s; {done}"
+        f"reduced from {code_lines(first)} to {code_lines(last)} lines ({len(first)} to {len(last)} "
+        f"characters) with {minimized.tried} candidates in {minimized.seconds:.0f} s; {done}"
     )
-
-
-def _replace(file: pathlib.Path, text: str) -> None:
-    """Write a file in one step: no reader ever sees a part of it."""
-    new = file.with_name(f".{file.name}.{os.getpid()}")
-    new.write_text(text, encoding="utf-8")
-    new.replace(file)

@@ -1,12 +1,17 @@
-"""``exportdiff paths``: list the paths, what each promises and costs, and how many bugs it shows."""
+"""``exportdiff paths``: list the paths with their promises, costs and open bugs."""
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from exportdiff.cli.arguments import add_corpora_option, add_path_options, chosen_paths
+from exportdiff.cli.arguments import (
+    add_corpora_option,
+    add_json_option,
+    add_path_options,
+    chosen_paths,
+    print_json,
+)
 from exportdiff.known.corpus.entry import find_files, read_entry
 
 # Functions import the modules that import torch or rich, so that ``exportdiff --help`` starts fast.
@@ -21,12 +26,12 @@ def add(commands: Subparsers) -> None:
     """Add the command."""
     parser = commands.add_parser(
         "paths",
-        help="list the paths: promise, cost, and number of open bugs of each",
-        description="List the ways to run a model: what each path promises, what it costs, how often a "
-        "campaign uses it, and how many open bugs of the corpus it shows.",
+        help="list the paths: the promise, cost and open bugs of each",
+        description="List the paths, which are the ways to run a model: what each promises, what it costs, "
+        "how often a campaign uses it, and how many open bugs of the corpus it shows.",
     )
     add_corpora_option(parser, "the corpus whose open bugs are counted")
-    parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
+    add_json_option(parser)
     add_path_options(parser)
     parser.set_defaults(run=run)
 
@@ -40,7 +45,7 @@ def run(arguments: argparse.Namespace) -> int:
     found = Counter(entry.path for entry in map(read_entry, files) if entry.status == "open")
     rows = [(path, share(path), found[str(path)]) for path in paths]
     if arguments.json:
-        print(json.dumps([_document(*row) for row in rows], indent=1, ensure_ascii=False))
+        print_json([_document(*row) for row in rows])
     else:
         _print_table(rows)
     return 0
@@ -63,7 +68,7 @@ def _print_table(rows: list[tuple[Path, int, int]]) -> None:
     from exportdiff.runtime.paths import cost, promise
 
     console = make_console()
-    shown = table("path", "promise", "ms", "one program in", "corpus files")
+    shown = table("path", "promise", "ms", "one program in", "open bugs")
     for path, every, found in rows:
         shown.add_row(str(path), promise(path), f"{cost(path):g}", str(every), str(found))
     console.print(shown)

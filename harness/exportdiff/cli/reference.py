@@ -1,65 +1,199 @@
-"""The command reference, COMMANDS.md beside this file, made from the parsers.
+"""The pages of docs/reference that are made from the tables of the code.
 
-``python -m exportdiff.cli.reference`` writes it; a test compares it with the parsers.
+``python -m exportdiff.cli.reference`` writes all of them; a test compares them with the tables.
 """
 
 from __future__ import annotations
 
 import argparse
+import inspect
 import pathlib
 from typing import TYPE_CHECKING
 
-from exportdiff.cli import make_parser
+from exportdiff.cli import make_parser, subcommands
+from exportdiff.cli.exit_codes import ALL_COMMANDS, EACH_COMMAND
+from exportdiff.fuzzing.campaign.events import JSON_KEYS, Event, event_name
+from exportdiff.fuzzing.campaign.schedule import share
+from exportdiff.interfaces.reports.folder import Folder
+from exportdiff.judging.checks import CHECKS
+from exportdiff.judging.checks.alive import ALIVE
+from exportdiff.judging.exemptions.limits import LIMITS
+from exportdiff.judging.exemptions.refusals import REFUSALS
+from exportdiff.runtime.paths import EXPENSIVE, all_paths, cost, promise
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
-FILE = pathlib.Path(__file__).with_name("COMMANDS.md")
-
-
-def text() -> str:
-    """Return the reference of all commands as Markdown."""
-    lines = [
-        "# Commands",
-        "",
-        "Made from the parsers by `python -m exportdiff.cli.reference`. Exit codes of every command: "
-        "0 nothing (new) found; 1 findings; 2 an argument or the environment is wrong, or nothing could be "
-        "judged; 3 exportdiff itself failed.",
-        "",
-    ]
-    for words, parser in _commands(make_parser(), ()):
-        lines += _section(words, parser)
-    return "\n".join(lines).rstrip() + "\n"
+FOLDER = pathlib.Path("docs", "reference")
+NOTE = "This page is made from the code by `python -m exportdiff.cli.reference`."
 
 
-def _commands(
-    parser: argparse.ArgumentParser, words: tuple[str, ...]
-) -> Iterator[tuple[tuple[str, ...], argparse.ArgumentParser]]:
-    """Yield every command that has no further commands below it."""
-    # argparse offers no public way to list what a parser accepts.
-    below = [each for each in parser._actions if isinstance(each, argparse._SubParsersAction)]
-    if not below:
-        yield words, parser
-    for action in below:
-        for word, command in action.choices.items():
-            yield from _commands(command, (*words, word))
+def page(name: str) -> str:
+    """Return the text of a page, such as ``commands.md``."""
+    return "\n".join([*PAGES[name](), NOTE]) + "\n"
 
 
-def _section(words: tuple[str, ...], parser: argparse.ArgumentParser) -> Iterator[str]:
-    yield f"## exportdiff {' '.join(words)}"
+def write_pages(folder: pathlib.Path = FOLDER) -> None:
+    """Write all pages; ``folder`` is created if it is missing."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in PAGES:
+        (folder / name).write_text(page(name), encoding="utf-8")
+
+
+def commands() -> Iterator[str]:
+    """Yield the lines of the page about commands and their arguments."""
+    yield from _title("Commands", "For everyone who runs `exportdiff` and looks for an option.")
+    for words, parser in subcommands(make_parser()):
+        yield f"## exportdiff {words}\n"
+        if parser.description:
+            yield f"{parser.description}\n"
+        actions = [each for each in parser._actions if not isinstance(each, argparse._HelpAction)]
+        if actions:
+            yield from _table(("argument", "meaning"), ((_code(_argument(a)), _meaning(a)) for a in actions))
+
+
+def paths() -> Iterator[str]:
+    """Yield the lines of the page about paths."""
+    yield from _title(
+        "Paths",
+        "For everyone who reads a path in a report, or chooses paths with `--paths`.",
+        "A path is one way to run a model: how it is captured, what is done with the result (after `+`), and "
+        "what runs (after `:`). A finding names it with the device: `nonstrict+reload:module@cpu` exports, "
+        "saves, loads, and runs `ep.module()` on the CPU. Each path has a promise; a path that does not keep "
+        "its promise is a finding. The cost is the time for a model of the usual size. A campaign runs a "
+        f"path on one program in as many as the last column says, and paths of {EXPENSIVE / 1000:g} s or "
+        "more only if `--paths` names them. Paths that are not listed can be written out, as in "
+        "`strict+reload:module`.",
+    )
+    rows = (
+        (_code(each.without_device), promise(each), f"{cost(each):g}", _share(cost(each), share(each)))
+        for each in all_paths()
+    )
+    yield from _table(("path", "promise", "cost in ms", "one program in"), rows)
+
+
+def _share(cost: float, every: int) -> str:
+    return "on request" if cost >= EXPENSIVE else str(every)
+
+
+def checks() -> Iterator[str]:
+    """Yield the lines of the page about checks."""
+    yield from _title(
+        "Checks",
+        "For everyone who reads a finding, and wants to know what was compared.",
+        "A check compares what eager did with what a path did. A finding names the check that found it; "
+        "other differences that follow from it are listed below the finding.",
+    )
+    rows = ((_code(name), _first_line(check)) for name, check in CHECKS.items())
+    alive = (_code(ALIVE), "Compare whether the process survives: the path ended it, or never ended itself.")
+    yield from _table(("check", "what it does"), (*rows, alive))
+
+
+def limits() -> Iterator[str]:
+    """Yield the lines of the page about documented limits and refusals."""
+    yield from _title(
+        "Documented limits and refusals",
+        "For everyone who misses a finding, or sees `(documented)` or `unsupported` next to a path.",
+        "What torch documents is no bug. A documented limit excuses one kind of difference; the report shows "
+        "its name next to the path. A documented refusal is an exception that torch raises on purpose, with "
+        "a message for the author of the model; the path then counts as `unsupported`. Any other exception "
+        "is a finding.",
+    )
+    yield "## Limits\n"
+    yield from _table(
+        ("limit", "what is given up", "where torch says so"),
+        ((_code(each.name), each.says, each.documented) for each in LIMITS),
+    )
+    yield "## Refusals\n"
+    yield from _table(
+        ("refusal", "stage", "exception", "where torch says so"),
+        ((_code(each.name), each.stage, _code(each.type), each.documented) for each in REFUSALS),
+    )
+
+
+def exit_codes() -> Iterator[str]:
+    """Yield the lines of the page about exit codes."""
+    yield from _title(
+        "Exit codes",
+        "For everyone who runs `exportdiff` in a script or in CI.",
+        "All commands use the same codes.",
+    )
+    yield from _table(("code", "meaning"), ((str(code), meaning) for code, meaning in ALL_COMMANDS.items()))
+    yield "What 0, 1 and 2 mean for each command:\n"
+    yield from _table(
+        ("command", "0", "1", "2"),
+        ((_code(name), *(codes.get(code, "") for code in (0, 1, 2))) for name, codes in EACH_COMMAND.items()),
+    )
+
+
+def files() -> Iterator[str]:
+    """Yield the lines of the page about the files that commands read and write."""
+    yield from _title("Files", "For everyone who reads the files of exportdiff with a program.")
+    yield "## The folder of a campaign\n"
+    folder = Folder(pathlib.Path())
+    yield from _table(
+        ("name", "content"),
+        (
+            (_code(str(getattr(folder, name))), _first_line(prop))
+            for name, prop in vars(Folder).items()
+            if isinstance(prop, property)
+        ),
+    )
+    yield "## Events\n"
+    yield "Each line of `events.ndjson` is one of these events. `at`: the seconds since the campaign began.\n"
+    events = (
+        (
+            _code(event_name(kind)),
+            _first_line(kind),
+            ", ".join(_code(JSON_KEYS.get(name, name)) for name in kind.__annotations__),
+        )
+        for kind in Event.__subclasses__()
+    )
+    yield from _table(("event", "when", "fields"), events)
+    yield "## Files that options name\n"
+    named = (
+        (_code(f"exportdiff {words} {_argument(action)}"), _meaning(action))
+        for words, parser in subcommands(make_parser())
+        for action in parser._actions
+        if action.type is pathlib.Path
+    )
+    yield from _table(("option", "file"), named)
+
+
+PAGES: dict[str, Callable[[], Iterable[str]]] = {
+    "commands.md": commands,
+    "paths.md": paths,
+    "checks.md": checks,
+    "limits.md": limits,
+    "exit-codes.md": exit_codes,
+    "files.md": files,
+}
+"""The pages by file name, each with the function that makes its lines."""
+
+
+def _title(title: str, *paragraphs: str) -> Iterator[str]:
+    yield f"# {title}\n"
+    yield from (f"{text}\n" for text in paragraphs)
+
+
+def _table(header: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> Iterator[str]:
+    yield f"| {' | '.join(header)} |"
+    yield f"|{' --- |' * len(header)}"
+    for row in rows:
+        yield f"| {' | '.join(' '.join(cell.split()).replace('|', chr(92) + '|') for cell in row)} |"
     yield ""
-    if parser.description:
-        yield parser.description
-        yield ""
-    rows = [each for each in parser._actions if not isinstance(each, argparse._HelpAction)]
-    if rows:
-        yield "| argument | meaning |"
-        yield "| --- | --- |"
-        yield from (f"| `{_written(each)}` | {_meaning(each)} |" for each in rows)
-        yield ""
 
 
-def _written(action: argparse.Action) -> str:
+def _code(text: str) -> str:
+    return f"`{text}`"
+
+
+def _first_line(documented: object) -> str:
+    return (inspect.getdoc(documented) or "").partition("\n\n")[0]
+
+
+def _argument(action: argparse.Action) -> str:
+    """Return how an argument is written: ``--seed S``."""
     if action.metavar:
         value = str(action.metavar)
     elif action.choices:
@@ -69,15 +203,14 @@ def _written(action: argparse.Action) -> str:
     if action.nargs in ("*", "+"):
         value += " ..."
     if not action.option_strings:
-        return value.replace("|", "\\|")
+        return value
     names = ", ".join(action.option_strings)
-    return (names if action.nargs == 0 else f"{names} {value}").replace("|", "\\|")
+    return names if action.nargs == 0 else f"{names} {value}"
 
 
 def _meaning(action: argparse.Action) -> str:
-    values = {**vars(action), "prog": "exportdiff"}
-    return ((action.help or "") % values).replace("|", "\\|")
+    return (action.help or "") % {**vars(action), "prog": "exportdiff"}
 
 
 if __name__ == "__main__":
-    FILE.write_text(text(), encoding="utf-8")
+    write_pages()

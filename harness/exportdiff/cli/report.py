@@ -1,11 +1,11 @@
-"""``exportdiff report``: one HTML page that tells how a campaign went."""
+"""``exportdiff report``: one HTML page about a campaign."""
 
 from __future__ import annotations
 
 import pathlib
 from typing import TYPE_CHECKING
 
-from exportdiff.cli.arguments import add_file_options
+from exportdiff.cli.arguments import add_ci_file_options
 from exportdiff.interfaces.reports.folder import Folder
 from exportdiff.known.corpus.entry import CORPORA
 
@@ -20,18 +20,18 @@ def add(commands: Subparsers) -> None:
     """Add the command."""
     parser = commands.add_parser(
         "report",
-        help="tell how a campaign went, on one HTML page",
-        description="Write one HTML file about a campaign: what is new and how to report it, what changed, "
-        "and plots of what was found, where it looked, and what is left to find. The file needs no network. "
-        "Reads events.ndjson: the campaign may still run, or have been killed. Exit code: 0, or 2 if a "
-        "folder cannot be read.",
+        help="write one HTML page about a campaign",
+        description="Write one HTML page about a campaign: the new findings with texts to report them, what "
+        "changed, and plots of what was found, what was tested, and what is left to find. The page needs no "
+        "network. The command reads events.ndjson, so the campaign may still be running or may have been "
+        "killed.",
     )
     parser.add_argument(
         "folders",
         type=pathlib.Path,
         nargs="+",
         metavar="DIR",
-        help="the folder of a campaign; several: its shards, told as one campaign",
+        help="the folder of a campaign, or the folders of its shards",
     )
     parser.add_argument(
         "--out",
@@ -46,10 +46,10 @@ def add(commands: Subparsers) -> None:
         action="append",
         default=[],
         metavar="DIR",
-        help="say what changed since the campaign of this folder, the campaign before for example; give it "
-        "again for each further shard",
+        help="show what changed since the campaign in this folder, e.g. that of the night before; repeat the "
+        "option for each of its shards",
     )
-    add_file_options(parser)
+    add_ci_file_options(parser)
     parser.set_defaults(run=run)
 
 

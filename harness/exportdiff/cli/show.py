@@ -24,21 +24,21 @@ def add(commands: Subparsers) -> None:
     """Add the command."""
     parser = commands.add_parser(
         "show",
-        help="print the program of one example of a campaign",
-        description="Draw one example of a campaign, and print its program as Python source.",
+        help="print one program of a campaign",
+        description="Draw one program of a campaign again, and print it as Python source.",
     )
     add_seed_option(parser)
     parser.add_argument(
-        "--example", type=natural, required=True, metavar="K", help="the index of the example"
+        "--example", type=natural, required=True, metavar="K", help="the number of the program, from 0"
     )
     add_profile_option(parser)
     add_around_option(parser)
-    parser.add_argument("--features", action="store_true", help="print the tags of the program as well")
+    parser.add_argument("--features", action="store_true", help="also print the tags of the program")
     parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print the source, with ``--features`` the tags in a comment below; return 0."""
+    """Print the source, and with ``--features`` the tags in a comment below it; return 0."""
     if arguments.around:
         around = chosen_around(arguments.around)
         source, tags = drawn_around(around, arguments.seed, arguments.example)

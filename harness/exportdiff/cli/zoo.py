@@ -1,4 +1,4 @@
-"""``exportdiff zoo``: what real models show on the paths that people deploy; is it as recorded?"""
+"""``exportdiff zoo``: judge real models, and compare the results with the recorded table."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ import sys
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
-from exportdiff.cli.arguments import duration, workers
+from exportdiff.cli.arguments import add_time_limit_option, add_workers_option
+from exportdiff.cli.around import run_in_child
 from exportdiff.core.errors import UsageError
 from exportdiff.known.corpus.entry import CORPORA
 from exportdiff.runtime.processes.limits import most_of_the_machine
@@ -20,44 +21,28 @@ if TYPE_CHECKING:
     from exportdiff.lab.zoo.row import ModelRow
     from exportdiff.lab.zoo.sources import ModelSource
 
-LISTING_SECONDS = 300.0
-"""For listing the models of one source, in a child process."""
-
 
 def add(commands: Subparsers) -> None:
     """Add the command."""
     parser = commands.add_parser(
         "zoo",
         help="judge real models, and compare with the recorded table",
-        description="Judge real models (transformers in tiny form, PyTorch's own modules and "
-        "examples) on the paths that people deploy, and compare with the table in harness/zoo. Nothing is "
-        "downloaded. Exit code: 0 all is as recorded, 1 a row differs, 2 a package is missing or an argument "
-        "is wrong, 3 exportdiff itself failed.",
+        description="Judge real models (small transformers, PyTorch's own modules and examples) on the paths "
+        "that people deploy, and compare the results with the recorded table of exportdiff. Nothing is "
+        "downloaded.",
     )
     parser.add_argument(
         "--models",
         action="append",
         default=[],
         metavar="GLOB",
-        help="judge only these models, e.g. 'transformers/*' or '*/bert'; repeat it for more",
+        help="judge only the models that match GLOB, e.g. 'transformers/*' or '*/bert'; may be repeated",
     )
     parser.add_argument(
-        "--write", action="store_true", help="write what is found into the table, instead of comparing"
+        "--write", action="store_true", help="write the results into the table instead of comparing them"
     )
-    parser.add_argument(
-        "--workers",
-        type=workers,
-        default="auto",
-        metavar="N",
-        help="processes; auto: one for each core (default: auto)",
-    )
-    parser.add_argument(
-        "--limit",
-        type=duration,
-        default=600.0,
-        metavar="TIME",
-        help="time limit for one model, e.g. 90s (default: 10m)",
-    )
+    add_workers_option(parser)
+    add_time_limit_option(parser, "one model", 10)
     parser.set_defaults(run=run, memory=most_of_the_machine())
 
 
@@ -69,7 +54,7 @@ def run(arguments: argparse.Namespace) -> int:
     from exportdiff.runtime.processes.server import server
 
     if not CORPORA.is_dir():
-        raise UsageError("there is no folder corpora here; run it in a checkout of exportdiff")
+        raise UsageError("there is no folder corpora/ here; run the command in a checkout of exportdiff")
     server(
         "exportdiff.lab.zoo.preload",
         "exportdiff.interfaces.checking.explaining",
@@ -86,7 +71,8 @@ def run(arguments: argparse.Namespace) -> int:
     recorded = read(JSON)
     if not arguments.write and recorded.versions != installed():
         print(
-            f"recorded with {_versions(recorded.versions)}; here is {_versions(installed())}", file=sys.stderr
+            f"recorded with {_versions(recorded.versions)}; installed: {_versions(installed())}",
+            file=sys.stderr,
         )
     rows = {row.model: row for row in recorded.rows if _matches(row.model, arguments.models)}
     fresh: list[ModelRow] = []
@@ -97,7 +83,7 @@ def run(arguments: argparse.Namespace) -> int:
         remarks = "".join(f"; {remark}" for remark in judged.remarks)
         done = f"{len(fresh)}/{len(chosen)} {judged.row.model}{remarks}"
         print(done, file=sys.stderr, flush=True)
-        # At once: the whole zoo takes long, and who interrupts it keeps these rows.
+        # Write each row at once: judging all models takes long, and may be interrupted.
         if arguments.write:
             _write(fresh, listed)
         else:
@@ -113,33 +99,23 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _listed(globs: Sequence[str]) -> dict[str, tuple[str, ...]]:
-    """Return the names of all models of the sources that the patterns can mean. Raises UsageError."""
-    from exportdiff.lab.zoo.sources import SOURCES
+    """Return the models of each source that the patterns may match. Raises UsageError."""
+    from exportdiff.lab.zoo.sources import SOURCES, names
 
-    meant = [source for source in SOURCES if _meant(source, globs)]
-    if missing := [name for source in meant for name in source.missing]:
+    matching = [source for source in SOURCES if _may_match(source, globs)]
+    if missing := [name for source in matching for name in source.missing]:
         raise UsageError(f"{', '.join(missing)} not installed; pip install 'exportdiff[zoo]'")
-    return {source.name: _names(source) for source in meant}
+    return {
+        source.name: run_in_child(f"listing the models of {source.name}", names, source.name)
+        for source in matching
+    }
 
 
-def _meant(source: ModelSource, globs: Sequence[str]) -> bool:
-    """Whether a pattern may name a model of the source: its part before the slash matches."""
+def _may_match(source: ModelSource, globs: Sequence[str]) -> bool:
+    """Whether a pattern may match a model of the source: its part before the slash matches."""
     return not globs or any(
         "/" not in glob or fnmatchcase(source.name, glob.partition("/")[0]) for glob in globs
     )
-
-
-def _names(source: ModelSource) -> tuple[str, ...]:
-    from exportdiff.lab.zoo.sources import names
-    from exportdiff.runtime.processes.child import Death, TaskFailure
-    from exportdiff.runtime.processes.in_child import call_fresh
-
-    listed = call_fresh(LISTING_SECONDS, names, source.name)
-    if isinstance(listed, TaskFailure):
-        raise listed.error
-    if isinstance(listed, Death):
-        raise UsageError(f"the models of {source.name} cannot be listed ({listed.reason})")
-    return listed
 
 
 def _matches(name: str, globs: Sequence[str]) -> bool:
@@ -158,7 +134,7 @@ def _printed(lines: Iterable[str]) -> list[str]:
 
 
 def _write(fresh: Sequence[ModelRow], listed: Mapping[str, Sequence[str]]) -> str:
-    """Put the rows into both files, as they are on disk now; return a line that says so."""
+    """Merge the rows into both files on disk; return a line about that."""
     from exportdiff.lab.zoo.record import JSON, MARKDOWN, RecordedTable, installed, read, write
     from exportdiff.lab.zoo.table import markdown
 

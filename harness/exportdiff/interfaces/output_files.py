@@ -1,4 +1,4 @@
-"""Writes a file that the user has named."""
+"""Writes files that the user has named, for commands and reports."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 def check_writable(argument: str, file: pathlib.Path | None, folder: pathlib.Path) -> None:
     """Raise UsageError at the start of a campaign if a file that it writes at its end cannot be written.
 
-    The file may lie in the folder of the campaign, which need not exist yet.
+    The file may be in ``folder``, the folder of the campaign, which need not exist yet.
     """
     if file is None or file.parent == folder:
         return
@@ -32,3 +32,10 @@ def write_text(file: pathlib.Path, text: str) -> None:
         file.write_text(text, encoding="utf-8")
     except OSError as error:
         raise UsageError(f"{file} cannot be written: {error.strerror or error}") from None
+
+
+def replace_text(file: pathlib.Path, text: str) -> None:
+    """Write a text in one step, so that no reader sees a part of it. Raises OSError."""
+    new = file.with_name(f".{file.name}.{os.getpid()}")
+    new.write_text(text, encoding="utf-8")
+    new.replace(file)

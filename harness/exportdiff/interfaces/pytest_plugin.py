@@ -1,6 +1,7 @@
 """The pytest plugin: the fixture ``export_equivalence``, the marker ``export_paths``, the options.
 
-pytest loads it in every project that has exportdiff installed, so it imports nothing else when it is loaded.
+pytest loads the plugin in every project where exportdiff is installed. So the plugin imports the rest of
+exportdiff only when it is used.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from exportdiff.interfaces.checking.baseline import Accept, AcceptedFinding
     from exportdiff.interfaces.checking.path_choice import Paths
     from exportdiff.interfaces.checking.report import FailOn, Found, Report
-    from exportdiff.interfaces.checking.reproducing import Written
+    from exportdiff.interfaces.checking.reproducing import WrittenRepro
 
 MARKER = "export_paths"
 TITLE = "exportdiff"
@@ -38,34 +39,36 @@ SLUG = 80
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add the options. Their values are read in ``pytest_configure``, where a mistake is one line."""
+    """Add the options. ``pytest_configure`` reads their values, where a mistake is reported in one line."""
     group = parser.getgroup("exportdiff", "exportdiff: exported models against eager")
     group.addoption(
         "--export-paths",
         action="append",
         default=[],
         metavar="GLOB",
-        help="paths that export_equivalence judges, e.g. 'nonstrict:*', 'all'; repeat it for more (default: "
-        "those that people deploy)",
+        help="paths that export_equivalence judges, e.g. 'nonstrict:*' or 'all'; may be repeated (default: "
+        "the paths that people deploy)",
     )
-    group.addoption("--export-device", metavar="DEVICE", help="cpu or cuda (default: all devices there are)")
+    group.addoption(
+        "--export-device", metavar="DEVICE", help="cpu or cuda (default: all devices of this machine)"
+    )
     group.addoption(
         "--export-accept",
         metavar="FILE",
-        help="findings in this baseline do not fail; 'exportdiff check --write-baseline' writes one",
+        help="do not fail for findings in this baseline; 'exportdiff check --write-baseline' writes one",
     )
     group.addoption(
         "--export-fail-on",
         default="any",
         metavar="KIND",
-        help="which findings fail: any; new: those that the corpus does not know; silent: those that are "
-        "wrong without an error (default: any)",
+        help="which findings fail: any; new: findings that the corpus does not explain; silent: wrong "
+        "results without an error (default: any)",
     )
     group.addoption(
         "--export-minimize",
         default="30s",
         metavar="TIME",
-        help="time for making the program of a failed test smaller; 0 writes no repro files (default: 30s)",
+        help="minimize the model of a failed test for at most TIME; 0: write no repro files (default: 30s)",
     )
     group.addoption(
         "--export-repros",
@@ -76,14 +79,14 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @dataclass(frozen=True)
 class Options:
-    """The options of a session, read."""
+    """The parsed options of a test session."""
 
     paths: tuple[str, ...]
     device: str | None
     accepted: tuple[AcceptedFinding, ...]
     fail_on: FailOn
     seconds: float
-    """The time for minimizing; 0: write no repro files."""
+    """The time limit for minimizing; 0: write no repro files."""
     repros: pathlib.Path
 
 
@@ -102,13 +105,13 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def _read(config: pytest.Config) -> Options:
-    """Read the options; what a mistake is checked with is imported only where an option is given."""
+    """Parse the options. Modules that check an option are imported only if it is given."""
     paths, device = tuple(config.getoption("--export-paths")), config.getoption("--export-device")
     if paths or device is not None:
         from exportdiff.interfaces.checking.path_choice import chosen
 
         try:
-            chosen(_one(paths or ("default",)), device)
+            chosen(paths or "default", device)
         except UsageError as error:
             raise UsageError(f"--export-{error}") from None
     folder = config.invocation_params.dir
@@ -137,13 +140,13 @@ def _fail_on(text: str) -> FailOn:
     return read_fail_on("--export-fail-on", text)
 
 
-class ExportDifference(AssertionError):  # noqa: N818 - named like what it is: a failed assertion
-    """A model that does not behave like eager once exported, or that was not judged."""
+class ExportDifference(AssertionError):  # noqa: N818 - a failed assertion, not an error
+    """An exported model does not behave like eager, or it was not judged."""
 
     def __init__(
         self, text: str, report: Report, failing: tuple[Found, ...], given: tuple[object, ...]
     ) -> None:
-        """Carry what the report of the test needs; ``given``: model, dynamic shapes, probes."""
+        """Keep what the report of the test needs; ``given``: model, dynamic shapes, probes."""
         super().__init__(text)
         self.report = report
         self.failing = failing
@@ -156,7 +159,7 @@ class ExportEquivalence:
 
     options: Options
     marked: tuple[str, ...]
-    """The paths of the marker; empty: there is none."""
+    """The paths of the marker ``export_paths``; empty: there is no marker."""
 
     def __call__(
         self,
@@ -173,8 +176,8 @@ class ExportEquivalence:
     ) -> None:
         """Raise AssertionError if the exported model does not behave like eager, or could not be judged.
 
-        The arguments are those of ``exportdiff.assert_export_equivalent``. What the call leaves out, the
-        marker ``export_paths`` and the options of pytest say. A baseline of the options counts in any case.
+        The arguments are those of ``exportdiff.assert_export_equivalent``. The defaults come from the marker
+        ``export_paths`` and the options of pytest. The baseline of the options is always used.
         """
         __tracebackhide__ = True
         from exportdiff.interfaces.checking.baseline import with_accepted
@@ -189,7 +192,7 @@ class ExportEquivalence:
                 args,
                 kwargs,
                 dynamic_shapes=dynamic_shapes,
-                paths=_one(paths if paths is not None else self.marked or options.paths or "default"),
+                paths=paths if paths is not None else self.marked or options.paths or "default",
                 probes=probes,
                 device=device or options.device,
                 accept=accept,
@@ -202,7 +205,7 @@ class ExportEquivalence:
 
 @contextlib.contextmanager
 def _without_trace() -> Iterator[None]:
-    """Keep the log for TORCH_TRACE, which exporting fills, out of the logs that pytest shows for a test."""
+    """Keep torch's trace log out of the logs that pytest shows for a failed test."""
     log = logging.getLogger("torch.__trace")
     before = log.level
     if not os.environ.get("TORCH_TRACE"):
@@ -213,14 +216,9 @@ def _without_trace() -> Iterator[None]:
         log.setLevel(before)
 
 
-def _one(paths: Paths) -> Paths:
-    """Take a list of one word for the word: ``all`` and ``default`` are no patterns."""
-    return paths[0] if not isinstance(paths, str) and len(paths) == 1 else paths
-
-
 @pytest.fixture
 def export_equivalence(request: pytest.FixtureRequest) -> ExportEquivalence:
-    """Compare a model with what torch.export makes of it: ``export_equivalence(model, args)``."""
+    """Compare a model with its exported program: ``export_equivalence(model, args)``."""
     marker = request.node.get_closest_marker(MARKER)
     globs: tuple[object, ...] = marker.args if marker is not None else ()
     if marker is not None and (not globs or marker.kwargs or not all(isinstance(g, str) for g in globs)):
@@ -232,7 +230,7 @@ def export_equivalence(request: pytest.FixtureRequest) -> ExportEquivalence:
 def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Add to the report of a failed test how to see the finding again."""
+    """Add the repro file of the finding to the report of a failed test."""
     report = yield
     error = call.excinfo.value if call.excinfo is not None else None
     if report.failed and isinstance(error, ExportDifference) and error.failing:
@@ -241,7 +239,7 @@ def pytest_runtest_makereport(
 
 
 def _add(report: pytest.TestReport, text: str) -> None:
-    # In the text of the failure, which JUnit files and xdist keep, and --show-capture=no does not hide.
+    # The text of the failure is kept by JUnit files and xdist, and --show-capture=no does not hide it.
     add = getattr(report.longrepr, "addsection", None)
     if add is not None:
         add(TITLE, text)
@@ -250,11 +248,11 @@ def _add(report: pytest.TestReport, text: str) -> None:
 
 
 def _how_to_see_it_again(item: pytest.Item, error: ExportDifference) -> str:
-    """Write a repro file; return the text of the section: where it is, or why there is none."""
+    """Write a repro file; return the text of the section: the name of the file, or why there is none."""
     from exportdiff.interfaces.checking.reproducing import NoSourceError, source_of, write_repro
 
     options = item.config.stash[_OPTIONS]
-    # What nobody knows yet comes first.
+    # A finding that the corpus does not explain comes first.
     found = min(error.failing, key=lambda each: each.known)
     finding = found.finding
     left = len(error.failing) - 1
@@ -270,29 +268,29 @@ def _how_to_see_it_again(item: pytest.Item, error: ExportDifference) -> str:
     except NoSourceError as reason:
         return f"no repro file: {reason}"
     except Exception:
-        # The result of the test counts, whatever happens here.
+        # An error here must not hide the result of the test.
         return f"no repro file, because exportdiff itself failed; please report it\n{traceback.format_exc()}"
     if written.interrupted:
         raise KeyboardInterrupt
     return _about(written, f"{finding.check} {finding.kind} on {finding.path}", item) + others
 
 
-def _about(written: Written, what: str, item: pytest.Item) -> str:
+def _about(written: WrittenRepro, what: str, item: pytest.Item) -> str:
     file = _shown(written.file, item)
     smaller = "" if written.finished else " (more time makes it smaller: --export-minimize)"
     if written.problem:
-        return f"repro file of {what}: {file}\nit does not show the finding when run alone: {written.problem}"
+        return f"repro file of {what}: {file}\nalone, it does not show the finding: {written.problem}"
     return f"repro file of {what}: {file}{smaller}\nrun it: python {file}"
 
 
 def _shown(file: pathlib.Path, item: pytest.Item) -> pathlib.Path:
-    """Return the file as seen from where pytest was started."""
+    """Return the path of a file relative to the folder in which pytest was started, if it is inside."""
     folder = item.config.invocation_params.dir
     return file.relative_to(folder) if file.is_relative_to(folder) else file
 
 
 def _file_name(item: pytest.Item, fingerprint: str) -> str:
-    """Return a name that no other test has, whichever worker runs it, and that the next run writes again."""
+    """Return a name that is the same in every run and worker, and that no other test has."""
     slug = re.sub(r"\W+", "_", item.nodeid)[-SLUG:].strip("_")
     digest = hashlib.sha256(item.nodeid.encode()).hexdigest()[:6]
     return f"{slug}-{digest}-{fingerprint}.py"

@@ -1,22 +1,21 @@
-"""Which differences are findings, and which are consequences of another one: the rule, in one place.
+"""The rule that decides which differences are findings, and which are consequences of another one.
 
 Each evidence class declares its relation to the other differences of its path (``core.finding.Relation``).
 On one path:
 
-1. INDEPENDENT, SPOILS_* and MISSING_STATE: each difference is a finding of its own.
+1. INDEPENDENT, SPOILS_* and MISSING_STATE: each difference is a separate finding.
 2. IN_CALL and IN_CALL_WEAK: the first difference is a finding, and the others are its consequences. The
    first is the one of the earliest call; one before the first call is earlier still. Within a call the order
    of the checks decides, with the weak ones last.
 3. POSSIBLE_CAUSE: if a call shows a difference, these are consequences of that one, listed before the others
    because they may be the reason. If no call shows any, the first is a finding, and the others are its
-   consequences. Such a consequence is no finding on other paths of the same mode either: these share the
-   export.
+   consequences. Nor is such a consequence a finding on other paths of the same mode: these share the export.
 4. If the path raises (the first difference of rule 2 is an exception), MISSING_STATE is a consequence: a
    missing name may well be the reason, but the exception says more.
-5. If a SPOILS_* difference plainly causes the first difference of rule 2, that is no finding: it is, with
-   all the others of rules 2 and 3, a consequence of the difference that spoils. State that export changed
-   (SPOILS_START) starts out wrong. What happens to one tensor no longer happens to all its names
-   (SPOILS_CALLS), or at least not to the values (SPOILS_VALUES). No exception is explained in this way.
+5. If a SPOILS_* difference plainly causes the first difference of rule 2, then that is not a finding. Like
+   all others of rules 2 and 3, it is a consequence of the SPOILS_* difference. SPOILS_START: export changed
+   the state, so it is wrong from the start. SPOILS_CALLS: a change of one tensor no longer reaches all its
+   names. SPOILS_VALUES: the same for values only. An exception is never explained in this way.
 
 Findings of one signature are one finding: on one path, the further ones are consequences of the first; on
 several paths, the first path has the finding, which lists the others.

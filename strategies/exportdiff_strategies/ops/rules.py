@@ -52,7 +52,7 @@ def same(x: float) -> float:
     return x
 
 
-def unit(*_: float) -> float:
+def unit(*_bounds: float) -> float:
     """The bound of values between -1 and 1, such as truth values."""
     return 1.0
 

@@ -1,5 +1,5 @@
-"""One model, judged for its owner: eager against the paths that people deploy.
+"""Judges one model of a user: eager against the paths that people deploy.
 
-``children`` judges in child processes, for commands; ``here`` judges in this process, for Python and pytest.
-Both return a ``Report`` (``report``): plain data that needs no torch to be printed.
+``in_subprocess`` judges in child processes, for commands; ``in_process`` judges in this process, for Python
+and pytest. Both return a ``Report`` (``report``): plain data that can be printed without torch.
 """

@@ -1,4 +1,4 @@
-"""The baseline: findings that the owner of a model has accepted, in a JSON file that is written once."""
+"""Baselines: JSON files of findings that the owner of a model has accepted."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
 from exportdiff.core.errors import UsageError
+from exportdiff.interfaces.output_files import write_text
 from exportdiff.known.attribution.explained import on_paths
 
 if TYPE_CHECKING:
@@ -25,21 +26,21 @@ Accept: TypeAlias = str | os.PathLike[str] | tuple[str, ...] | list[str]
 
 @dataclass(frozen=True)
 class AcceptedFinding:
-    """One accepted finding: what it is, and the paths on which it is accepted."""
+    """One accepted finding, and the paths on which it is accepted."""
 
     check: str
     kind: str
     signature: tuple[str, ...]
     paths: frozenset[str]
-    """Without the device."""
+    """The names of the paths, without device."""
 
 
 def read_baseline(file: pathlib.Path) -> tuple[AcceptedFinding, ...]:
-    """Read a baseline. Raises UsageError, which names the file and what is wrong."""
+    """Read a baseline. Raises UsageError if the file is missing or wrong."""
     try:
         document = json.loads(file.read_text(encoding="utf-8"))
         if document["format"] != FORMAT:
-            raise UsageError(f"{file}: format {document['format']}; this version reads format {FORMAT}")
+            raise UsageError(f"{file} has format {document['format']}; this version reads format {FORMAT}")
         return tuple(
             AcceptedFinding(each["check"], each["kind"], tuple(each["signature"]), frozenset(each["paths"]))
             for each in document["accepted"]
@@ -49,19 +50,22 @@ def read_baseline(file: pathlib.Path) -> tuple[AcceptedFinding, ...]:
             f"{file}: {error.strerror or error}; write one with --write-baseline {file}"
         ) from None
     except (ValueError, KeyError, TypeError, AttributeError):
-        raise UsageError(f"{file} is no baseline; write one with --write-baseline {file}") from None
+        raise UsageError(f"{file} is not a baseline; write one with --write-baseline {file}") from None
 
 
-def marking(accept: Accept) -> Callable[[Iterable[Found]], tuple[Found, ...]]:
-    """Return what marks the findings that ``accept`` names. Reads a file at once. Raises UsageError."""
+def marker(accept: Accept) -> Callable[[Iterable[Found]], tuple[Found, ...]]:
+    """Return a function that marks the findings that ``accept`` names as accepted.
+
+    A file is read at once. Raises UsageError.
+    """
     if isinstance(accept, str | os.PathLike):
         return partial(with_accepted, accepted=read_baseline(pathlib.Path(accept)))
     names = frozenset(accept)
     return lambda found: tuple(replace(each, accepted=each.finding.fingerprint in names) for each in found)
 
 
-def write_baseline_file(file: pathlib.Path, report: Report, fail_on: FailOn) -> int:
-    """Write the findings that fail, and those that the baseline in use accepts; return how many.
+def write_baseline(file: pathlib.Path, report: Report, fail_on: FailOn) -> int:
+    """Write the findings that fail, and those that are accepted already; return how many.
 
     Raises UsageError if the file cannot be written.
     """
@@ -72,10 +76,7 @@ def write_baseline_file(file: pathlib.Path, report: Report, fail_on: FailOn) -> 
         "torch": report.torch,
         "accepted": [_entry(each) for each in found],
     }
-    try:
-        file.write_text(json.dumps(document, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-    except OSError as error:
-        raise UsageError(f"{file} cannot be written: {error.strerror or error}") from None
+    write_text(file, json.dumps(document, indent=1, ensure_ascii=False) + "\n")
     return len(found)
 
 
@@ -92,7 +93,7 @@ def _entry(found: Found) -> dict[str, object]:
 
 
 def with_accepted(found: Iterable[Found], accepted: Sequence[AcceptedFinding]) -> tuple[Found, ...]:
-    """Mark what is accepted; a finding that shows on other paths as well is split into two."""
+    """Mark the accepted findings; a finding that also shows on other paths is split into two."""
     return tuple(part for each in found for part in _parts(each, accepted))
 
 
@@ -113,7 +114,7 @@ def _parts(found: Found, accepted: Sequence[AcceptedFinding]) -> Iterable[Found]
 
 
 def no_longer_shown(report: Report, accepted: Sequence[AcceptedFinding]) -> tuple[AcceptedFinding, ...]:
-    """Return what the baseline accepts and the model does not show, of the paths that were judged."""
+    """Return the accepted findings that did not show, if all their paths were judged."""
     judged = {each.path.without_device for each in report.paths}
     shown = {
         (each.finding.check, each.finding.kind, each.finding.signature)

@@ -1,4 +1,4 @@
-"""What happens while a model is judged: plain data for whoever shows it."""
+"""The steps of judging a model, as plain data for progress reports."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ class Confirming:
 
 @dataclass(frozen=True)
 class Explaining:
-    """The corpus is asked which findings are known bugs of torch."""
+    """exportdiff tries which findings the known bugs of the corpus explain."""
 
     findings: int
 
 
-Step: TypeAlias = PathDone | Confirming | Explaining
+CheckStep: TypeAlias = PathDone | Confirming | Explaining

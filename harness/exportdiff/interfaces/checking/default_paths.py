@@ -1,4 +1,4 @@
-"""The paths that people deploy, and those that a model is judged on unless somebody asks for others."""
+"""The paths that people deploy, and the default paths of ``check`` and ``compare``."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ DEPLOYED = (
     "strict:module",
     "strict:unflatten",
 )
-"""Export, run as it is or as a hierarchy; lowered to core ATen; saved and loaded; traced by Dynamo. Each uses
-the dynamic shapes that the model declares."""
+"""Export, run as a flat graph or as a hierarchy; decomposed to core ATen; saved and loaded; traced by Dynamo.
+All use the dynamic shapes that the model declares."""
 
 BY_DEFAULT = (*DEPLOYED, "nonstrict+preserve:unflatten")
-"""What a model is judged on unless somebody asks for other paths: also with the call signature of every
-submodule preserved, because who swaps or partitions submodules needs it, and many bugs show there alone."""
+"""The paths on which a model is judged by default. The last one preserves the call signature of every
+submodule: people who swap or partition submodules need it, and many bugs show only there."""
 
 
 def deployed_paths(devices: Sequence[str] = ("cpu",)) -> tuple[Path, ...]:
@@ -35,7 +35,7 @@ def deployed_paths(devices: Sequence[str] = ("cpu",)) -> tuple[Path, ...]:
 
 
 def default_paths(devices: Sequence[str] = ("cpu",)) -> tuple[Path, ...]:
-    """Return the paths that a model is judged on by default, on the given devices."""
+    """Return the default paths on the given devices."""
     return _parsed(BY_DEFAULT, devices)
 
 

@@ -1,4 +1,4 @@
-"""Asks the corpus which findings of a model are known bugs of torch. Needs torch."""
+"""Finds out which findings of a model are known bugs of torch. Imports torch."""
 
 from __future__ import annotations
 
@@ -17,16 +17,17 @@ if TYPE_CHECKING:
 
 
 JUDGEMENTS = 60
-"""For each finding, three times as many as in a campaign: a model of the user's own shows what takes four or
-five fixes more often than a drawn program does, and there is one model to wait for, not thousands."""
+"""How often a model is judged for each finding: three times as often as in a campaign. Findings of users'
+models need four or five fixes more often than those of drawn programs, and there is only one model to wait
+for."""
 SECONDS = 90.0
-"""Of CPU, for the model."""
+"""The limit of CPU time for all findings of a model."""
 
 
 def explained(case: Case, report: Report, corpora: pathlib.Path) -> tuple[Found, ...]:
-    """Return the findings of a report with the root causes that explain them; see ``attribution.explain``.
+    """Return the findings of a report with the root causes that explain them.
 
-    A model of the user's has no tags, so no trigger of the corpus matches it.
+    A user's model has no tags, so no trigger of the corpus matches it.
     """
     findings = tuple(each.finding for each in report.found)
     verdict = Verdict(True, "", report.paths, findings, 0.0)

@@ -1,4 +1,4 @@
-"""Judges a case in this process: for Python and pytest, where the model is an object that no child has."""
+"""Judges a case in this process. For Python and pytest, where the model is an object of this process."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
 
 def judge_in_process(case: Case, paths: Sequence[Path], corpora: pathlib.Path | None = None) -> Report:
-    """Judge along all paths, then again along those that differ, then ask the corpus what is known.
+    """Judge all paths, judge the paths with findings again, then look for known bugs.
 
-    Changes nothing of the process but torch's caches: compiled functions are compiled again when they are
-    next called. A path that ends the process ends this one.
+    Of this process, only torch's caches change: compiled functions are compiled again at their next call. A
+    path that kills its process kills this process.
     """
     if not paths:
         return assembled(case.name, ())

@@ -1,4 +1,4 @@
-"""Judges a model in child processes, so that a path that kills its process, or never ends, is a finding."""
+"""Judges a model in child processes, so that a path that kills its process, or hangs, becomes a finding."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from exportdiff.core.errors import UsageError
-from exportdiff.interfaces.checking.check_steps import Confirming, Explaining, PathDone, Step
+from exportdiff.interfaces.checking.check_steps import CheckStep, Confirming, Explaining, PathDone
 from exportdiff.interfaces.checking.report import Report, assembled, confirmed
 from exportdiff.judging.causes import folded, over_paths
 from exportdiff.judging.results import PathResult, Unjudged
@@ -30,22 +30,22 @@ if TYPE_CHECKING:
 TIME_LIMIT = "the time limit was reached"
 
 HANG = 60.0
-"""A path that gives no answer for so many seconds hangs, if eager alone does not."""
+"""Seconds without an answer after which a path counts as a hang, if eager alone answers."""
 
 
 @dataclass(frozen=True)
-class Subject:
+class LoadableModel:
     """A model that a child process can load."""
 
     written: str
-    """What the user calls it."""
+    """Its name in messages, as the user wrote it."""
     load: Callable[[], Case]
-    """Called in children, so it has to be picklable. Raises UsageError if the model cannot be judged."""
+    """Runs in child processes, so it must be picklable. Raises UsageError if the model cannot be judged."""
 
 
-def loadable_model(target: Target) -> Subject:
-    """Return what judges the model that the user has named."""
-    return Subject(target.written, partial(_load, target.from_anywhere))
+def loadable_model(target: Target) -> LoadableModel:
+    """Return the model that the user has named, for child processes to load."""
+    return LoadableModel(target.written, partial(_load, target.from_anywhere))
 
 
 def _load(target: Target) -> Case:
@@ -55,47 +55,47 @@ def _load(target: Target) -> Case:
 
 
 def judge_in_subprocess(
-    subject: Subject,
+    model: LoadableModel,
     paths: Sequence[Path],
     *,
     seconds: float,
     corpora: pathlib.Path | None = None,
-    tell: Callable[[Step], None] = lambda step: None,
+    on_step: Callable[[CheckStep], None] = lambda step: None,
     stop: Event | None = None,
 ) -> Report:
-    """Judge a model: along all paths in one process, then what differs again in a second one.
+    """Judge all paths in one process, then judge the paths with findings again in a second process.
 
-    ``seconds``: the limit for everything. ``corpora``: the corpus that says what is known; None: nothing is.
-    ``tell`` gets each step as it happens. After ``stop`` is set, the report says what is known so far.
-    Raises UsageError if the user made a mistake, RuntimeError if exportdiff itself failed.
+    ``seconds``: the limit for everything. ``corpora``: the corpus that explains findings; None: no finding is
+    known. ``on_step`` receives each step as it happens. After ``stop`` is set, the report is returned as it
+    is so far. Raises UsageError for a mistake of the user, RuntimeError if exportdiff itself failed.
     """
-    return _Judging(subject, tuple(paths), time.monotonic() + seconds, corpora, tell, stop).report()
+    return _Judging(model, tuple(paths), time.monotonic() + seconds, corpora, on_step, stop).report()
 
 
-def findings_of(subject: Subject, paths: Sequence[Path], seconds: float) -> Sequence[Finding]:
-    """Judge a model once, and return what differs, with nothing confirmed or explained.
+def findings_of(model: LoadableModel, paths: Sequence[Path], seconds: float) -> Sequence[Finding]:
+    """Judge a model once, and return its findings, neither confirmed nor explained.
 
-    Raises UsageError if it cannot be judged, or not in ``seconds``; RuntimeError as ``judge_in_subprocess``.
+    Raises UsageError if it cannot be judged in ``seconds``; RuntimeError as ``judge_in_subprocess`` does.
     """
-    judging = _Judging(subject, tuple(paths), time.monotonic() + seconds, None, lambda step: None, None)
+    judging = _Judging(model, tuple(paths), time.monotonic() + seconds, None, lambda step: None, None)
     report = judging.once()
     if report.invalid or report.stopped:
-        raise UsageError(f"{subject.written}: {report.invalid or report.stopped}")
+        raise UsageError(f"{model.written}: {report.invalid or report.stopped}")
     return [each.finding for each in report.found]
 
 
 @dataclass
 class _Judging:
-    subject: Subject
+    model: LoadableModel
     paths: tuple[Path, ...]
     deadline: float
     corpora: pathlib.Path | None
-    tell: Callable[[Step], None]
+    on_step: Callable[[CheckStep], None]
     stop: Event | None
 
     def report(self) -> Report:
         report = self.once()
-        for step, what in ((self._confirmed, "it was confirmed"), (self._explained, "the corpus was asked")):
+        for step, what in ((self._confirmed, "it was confirmed"), (self._explained, "it was explained")):
             try:
                 report = step(report)
             except Stopped as error:
@@ -104,7 +104,7 @@ class _Judging:
         return report
 
     def once(self) -> Report:
-        """Judge along all paths; say in the report what ended that early."""
+        """Judge all paths; the report says what ended that early."""
         run = _Run(self)
         stopped = ""
         try:
@@ -117,8 +117,8 @@ class _Judging:
         return confirmed(report, self._again)
 
     def _again(self, paths: tuple[Path, ...], findings: int) -> Sequence[Finding]:
-        self.tell(Confirming(findings))
-        again = _Run(replace(self, tell=lambda step: None))
+        self.on_step(Confirming(findings))
+        again = _Run(replace(self, on_step=lambda step: None))
         again.judge(paths)
         return again.findings()
 
@@ -126,10 +126,10 @@ class _Judging:
         """Find out in a third process which findings the corpus explains."""
         if self.corpora is None or not report.found:
             return report
-        self.tell(Explaining(len(report.found)))
-        found = self.ask(_explain, self.subject, report, self.corpora)
+        self.on_step(Explaining(len(report.found)))
+        found = self.ask(_explain, self.model, report, self.corpora)
         if isinstance(found, Death):
-            remark = f"asking the corpus ended in {found.reason}"
+            remark = f"looking for known bugs ended in {found.reason}"
             found = tuple(replace(each, remark=remark) for each in report.found)
         return report.with_found(found)
 
@@ -140,7 +140,7 @@ class _Judging:
             return self.next(child)
 
     def seconds(self) -> float:
-        """Return how much time is left. Raises Stopped if there is none, or if somebody asked to stop."""
+        """Return the remaining time. Raises Stopped if there is none, or if ``stop`` is set."""
         if self.stop is not None and self.stop.is_set():
             raise Stopped
         seconds = self.deadline - time.monotonic()
@@ -151,8 +151,8 @@ class _Judging:
     def next(self, child: Child, share: float = 1.0) -> Any:
         """Return the next message of a child, or its death.
 
-        Waits for a ``share`` of the time that is left. Raises Stopped, also if that is too little to say that
-        the child hangs; UsageError; RuntimeError if exportdiff itself failed there.
+        Waits for a ``share`` of the remaining time. Raises Stopped, also if the wait was too short to call it
+        a hang; UsageError; RuntimeError if exportdiff itself failed in the child.
         """
         seconds = self.seconds() * share
         message = child.receive(seconds, self.stop)
@@ -173,7 +173,7 @@ class _Mistake:
 
 
 class _Run:
-    """One pass over the paths, and what it has shown so far."""
+    """One pass over the paths, with its results so far."""
 
     def __init__(self, judging: _Judging) -> None:
         self._judging = judging
@@ -186,7 +186,7 @@ class _Run:
         self._invalid = ""
 
     def judge(self, paths: tuple[Path, ...]) -> None:
-        """Judge along paths in one process; if one kills it, each path that is left in its own.
+        """Judge paths in one process; if one of them kills it, judge each remaining path in its own process.
 
         Raises UsageError if eager alone kills the process.
         """
@@ -197,13 +197,13 @@ class _Run:
 
         found = post_mortem(self._alone, [path for path in paths if path not in self._judged])
         if found.eager is not None:
-            written = self._judging.subject.written
-            raise UsageError(f"{written} takes the process down by itself ({found.eager.reason})")
+            written = self._judging.model.written
+            raise UsageError(f"{written} kills its process in eager already ({found.eager.reason})")
 
     def _alone(self, paths: tuple[Path, ...]) -> Death | None:
-        """Judge along one path, or run eager alone; return the death of the process."""
+        """Judge one path, or run eager if there is none; return the death of the process."""
         if not paths:
-            eager = self._judging.ask(_run_eager, self._judging.subject, self._asked[0].device)
+            eager = self._judging.ask(_run_eager, self._judging.model, self._asked[0].device)
             return eager if isinstance(eager, Death) else None
         from exportdiff.fuzzing.campaign.postmortem import death_finding  # imports torch
 
@@ -218,12 +218,12 @@ class _Run:
         return None
 
     def _together(self, paths: tuple[Path, ...], share: float) -> Death | None:
-        """Judge in one process; return its death if it ends before the last path is judged.
+        """Judge paths in one process; return its death if it ends before the last path is judged.
 
-        A path that takes more than a ``share`` of the time that is left hangs.
+        A path that takes more than a ``share`` of the remaining time hangs.
         """
         self._judging.seconds()
-        with Child(_judge, self._judging.subject, paths) as child:
+        with Child(_judge, self._judging.model, paths) as child:
             while True:
                 message = self._judging.next(child, share)
                 if isinstance(message, Death):
@@ -232,7 +232,7 @@ class _Run:
                     self._invalid = message.invalid
                     self._unjudged += message.unjudged
                     return None
-                # The result first: to read the findings, this process has to import torch.
+                # The result arrives first: this process must import torch to unpickle the findings.
                 if isinstance(message, PathResult):
                     self._add(message)
                 else:
@@ -241,16 +241,16 @@ class _Run:
 
     def _add(self, result: PathResult) -> None:
         self._results[result.path] = result
-        self._judging.tell(PathDone(result))
+        self._judging.on_step(PathDone(result))
 
     def findings(self) -> tuple[Finding, ...]:
-        """Return the findings so far; one signature on several paths is one finding."""
+        """Return the findings so far, with one finding for each signature."""
         return folded((*over_paths(list(self._judged.items())), *self._deadly))
 
     def report(self, stopped: str) -> Report:
         """Return the report so far, with nothing confirmed or explained."""
         return assembled(
-            self._judging.subject.written,
+            self._judging.model.written,
             self._asked,
             tuple(self._results.values()),
             self.findings(),
@@ -268,7 +268,7 @@ class _End:
     unjudged: tuple[Unjudged, ...] = ()
 
 
-def _judge(pipe: Any, subject: Subject, paths: Sequence[Path]) -> None:
+def _judge(pipe: Any, model: LoadableModel, paths: Sequence[Path]) -> None:
     from exportdiff.judging.verdict import judge
 
     def work() -> object:
@@ -276,7 +276,7 @@ def _judge(pipe: Any, subject: Subject, paths: Sequence[Path]) -> None:
             pipe.send(result)
             pipe.send((result.path, judged))
 
-        verdict = judge(subject.load(), paths, tell=tell)
+        verdict = judge(model.load(), paths, tell=tell)
         return _End(verdict.invalid_reason, verdict.unjudged)
 
     pipe.send(_caught(work))
@@ -295,13 +295,13 @@ def _caught(work: Callable[[], object]) -> object:
         return TaskFailure(RuntimeError("".join(traceback.format_exception(error))))
 
 
-def _run_eager(subject: Subject, device: str) -> None:
+def _run_eager(model: LoadableModel, device: str) -> None:
     from exportdiff.judging.judge_case import run_eager
 
-    run_eager(subject.load(), device)
+    run_eager(model.load(), device)
 
 
-def _explain(subject: Subject, report: Report, corpora: pathlib.Path) -> tuple[Found, ...]:
+def _explain(model: LoadableModel, report: Report, corpora: pathlib.Path) -> tuple[Found, ...]:
     from exportdiff.interfaces.checking.explaining import explained
 
-    return explained(subject.load(), report, corpora)
+    return explained(model.load(), report, corpora)

@@ -1,4 +1,4 @@
-"""From the name of a factory, or from a live model, to a Case. What is wrong with it is said in one line."""
+"""Makes a Case from the name of a factory, or from a model. A mistake of the user is reported in one line."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from torch import nn
 
 from exportdiff.core.case import OPTIONAL_FUNCTIONS, Built, Case, InvalidFactory
 from exportdiff.core.errors import UsageError
-from exportdiff.core.torch_versions.running import SHAPES
+from exportdiff.core.torch_versions.running import DYNAMIC_SHAPES_CLASSES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,12 +26,12 @@ if TYPE_CHECKING:
     from exportdiff.core.target import Target
 
 
-_SHAPES: tuple[type, ...] = (NoneType, Mapping, tuple, list, *SHAPES)
-"""What ``torch.export.export`` takes as dynamic shapes."""
+_SHAPES: tuple[type, ...] = (NoneType, Mapping, tuple, list, *DYNAMIC_SHAPES_CLASSES)
+"""Types that ``torch.export.export`` accepts as dynamic shapes."""
 
 
 def load(target: Target) -> Case:
-    """Import the target, and build it. Raises UsageError, which names the exception and its line."""
+    """Import the target and build it. Raises UsageError, which names the exception and its line."""
     module = _import(target)
     file = getattr(module, "__file__", None)
     if not hasattr(module, target.name):
@@ -56,7 +56,7 @@ def case_of(
     probes: object = None,
     name: str = "",
 ) -> Case:
-    """Make a Case of a live model, which is copied and stays as it is, or of a factory.
+    """Make a Case from a factory, or from a model, which is copied and not changed.
 
     A factory returns a model, ``(model, args)`` or ``(model, args, kwargs)``. ``dynamic_shapes`` and
     ``probes`` are values, or functions that return them. Raises UsageError.
@@ -82,7 +82,7 @@ def case_of(
 
 
 def _function(given: object) -> Callable[[], object] | None:
-    """Return a function that returns the value; of a function, the function itself."""
+    """Return a function that returns the given value; a given function is returned unchanged."""
     if given is None:
         return None
     if callable(given):
@@ -92,7 +92,7 @@ def _function(given: object) -> Callable[[], object] | None:
 
 def _copier(model: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Callable[[], object]:
     def make() -> object:
-        # In one go: what model and arguments share stays shared.
+        # Copied together, so that they still share what they share.
         return copy.deepcopy((model, args, kwargs))
 
     try:
@@ -117,7 +117,7 @@ def _completed(
 
 
 def check(case: Case, file: str | None) -> None:
-    """Build the case twice, and raise UsageError if it cannot be judged: what is wrong, and where."""
+    """Build the case twice. Raises UsageError if it cannot be judged, with the reason and the line."""
     try:
         first, second = case.build(), case.build()
         shapes = case.shapes()
@@ -140,11 +140,11 @@ def check(case: Case, file: str | None) -> None:
 
 
 def refuse_wrapped(model: nn.Module, what: str) -> None:
-    """Raise UsageError for a model that ``torch.export`` does not take."""
+    """Raise UsageError for a scripted or compiled model."""
     if isinstance(model, torch.jit.ScriptModule):
-        raise UsageError(f"{what} is a ScriptModule, and torch.export takes none: do not script it")
+        raise UsageError(f"{what} is a ScriptModule, which torch.export does not accept: do not script it")
     if isinstance(model, torch._dynamo.eval_frame.OptimizedModule):
-        raise UsageError(f"{what} is wrapped by torch.compile: give the module itself")
+        raise UsageError(f"{what} is wrapped by torch.compile: give the module without it")
     for name, module in model.named_modules():
         if module._compiled_call_impl is not None:
             part = f"its submodule {name}" if name else "it"
@@ -152,7 +152,7 @@ def refuse_wrapped(model: nn.Module, what: str) -> None:
 
 
 def _refuse_without_values(built: Built, name: str) -> None:
-    """Raise UsageError where there are no values to compare: lazy and meta tensors."""
+    """Raise UsageError for lazy and meta tensors, which have no values to compare."""
     from torch.nn.parameter import is_lazy
     from torch.utils import _pytree as pytree
 
@@ -178,7 +178,7 @@ def _shared(one: nn.Module, other: nn.Module) -> bool:
 
 def _import(target: Target) -> ModuleType:
     file = pathlib.Path(target.module)
-    # ``python FILE`` can import from the folder of FILE; a child of the fork server cannot.
+    # As in ``python FILE``, the file can import from its folder.
     sys.path.insert(0, str(file.resolve().parent) if target.module.endswith(".py") else "")
     try:
         if not target.module.endswith(".py"):
@@ -188,7 +188,7 @@ def _import(target: Target) -> ModuleType:
         if spec is None or spec.loader is None:
             raise UsageError(f"{file} cannot be imported")
         module = importlib.util.module_from_spec(spec)
-        # Dynamo imports the module of every function that it inlines.
+        # Dynamo imports the module of each function that it inlines.
         sys.modules[name] = module
         spec.loader.exec_module(module)
     except UsageError:

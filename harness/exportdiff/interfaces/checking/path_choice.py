@@ -1,4 +1,4 @@
-"""Which paths a caller of Python or pytest asks for. Nothing here imports torch."""
+"""Which paths the arguments of a command, a function or a test select. Imports no torch."""
 
 from __future__ import annotations
 
@@ -15,22 +15,33 @@ if TYPE_CHECKING:
     from exportdiff.core.path import Path
 
 Paths: TypeAlias = Literal["default", "all"] | str | tuple[str, ...] | list[str]
+"""Patterns for paths; ``default`` or ``all`` alone is no pattern."""
 
 
 def chosen(paths: Paths, device: str | None) -> Sequence[Path]:
-    """Return the paths that are meant, on one device or on all of this machine. Raises UsageError."""
-    if device == second_device.NAME:
-        second_device.load()
-    devices = available_devices() if device != second_device.NAME else (device,)
-    if device is not None and device not in devices:
-        raise UsageError(f"device={device!r}: torch finds no such device; there are {', '.join(devices)}")
-    devices = devices if device is None else (device,)
-    if paths == "default":
-        return default_paths(devices)
+    """Return the selected paths on one device, or on all devices of this machine if ``device`` is None.
+
+    Raises UsageError; its message begins with the name of the wrong argument.
+    """
+    devices = _devices(device)
     globs = (paths,) if isinstance(paths, str) else tuple(paths)
+    if globs == ("default",):
+        return default_paths(devices)
     if not globs:
         raise UsageError("paths is empty; write 'default', 'all', or patterns such as 'nonstrict:*'")
     try:
-        return select_paths(() if paths == "all" else globs, devices)
+        return select_paths(() if globs == ("all",) else globs, devices)
     except ValueError as error:
-        raise UsageError(f"paths: {error}") from None
+        raise UsageError(f"paths {error}") from None
+
+
+def _devices(device: str | None) -> tuple[str, ...]:
+    if device == second_device.NAME:
+        second_device.load()
+        return (device,)
+    found = available_devices()
+    if device is None:
+        return found
+    if device not in found:
+        raise UsageError(f"device {device}: torch finds no such device; there are {', '.join(found)}")
+    return (device,)

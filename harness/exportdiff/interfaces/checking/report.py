@@ -1,4 +1,4 @@
-"""The report on one model: which paths ran, which did not and why, and what every finding means."""
+"""The report on one model: the result of each path, and what every finding means."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 from exportdiff.core.errors import UsageError
 from exportdiff.interfaces.checking.default_paths import DEPLOYED
+from exportdiff.interfaces.wording import counted
 from exportdiff.judging.results import Unjudged
 
 if TYPE_CHECKING:
@@ -21,22 +22,22 @@ if TYPE_CHECKING:
 Meaning: TypeAlias = Literal["wrong", "breaks", "inside", "harmless"]
 """What a finding means for the owner of the model.
 
-``wrong``: a caller gets another result, or finds the model, the inputs or a setting such as grad mode
-changed, and no error.
+``wrong``: without an error, the caller gets another result, or the model, the inputs or a setting such as
+grad mode are changed.
 ``breaks``: an exception, or the end of the process.
-``inside``: results are right, and what was exported differs from eager where a caller does not see it.
-``harmless``: the same, and the corpus knows the bug.
+``inside``: results are right, but the exported program differs from eager where callers do not see it.
+``harmless``: like ``inside``, and the corpus explains the finding.
 """
 
 FailOn: TypeAlias = Literal["any", "new", "silent"]
-"""Which findings fail. ``any``: all that are not harmless; ``new``: of these, those that the corpus does not
-know; ``silent``: those that are wrong without an error."""
+"""Which findings fail. ``any``: all that are not harmless; ``new``: of these, findings that the corpus does
+not explain; ``silent``: findings that are wrong without an error."""
 
 FAIL_ON: tuple[FailOn, ...] = get_args(FailOn)
 
 
 def read_fail_on(argument: str, text: str) -> FailOn:
-    """Return the value that the text of an argument names. Raises UsageError."""
+    """Return the text of an argument if it is allowed. Raises UsageError."""
     for each in FAIL_ON:
         if each == text:
             return each
@@ -44,23 +45,23 @@ def read_fail_on(argument: str, text: str) -> FailOn:
 
 
 MORE_LINES = 6
-"""How many lines of a refusal are told: the first one may only say which constraint is violated."""
+"""How many lines of a refusal are printed: the first one may only say which constraint is violated."""
 
 INSIDE = frozenset({"structure", "fake"})
-"""The checks of what a caller of the exported model does not see."""
+"""The checks of what callers of an exported model do not see."""
 
 
 @dataclass(frozen=True)
 class Found:
-    """A finding on the paths that have the same root causes, and what is known about it."""
+    """A finding on the paths that have the same root causes, and its explanation."""
 
     finding: Finding
     causes: tuple[RootCause, ...] = ()
     """The known bugs of torch that explain it; empty: it is new."""
     remark: str = ""
-    """Why this is not the whole answer: a time limit."""
+    """Why the explanation may be incomplete, for example a time limit."""
     accepted: bool = False
-    """Whether the baseline of the model's owner has it."""
+    """Whether the baseline accepts it."""
 
     @property
     def known(self) -> bool:
@@ -69,7 +70,7 @@ class Found:
 
     @property
     def deployed(self) -> bool:
-        """Whether a path shows it that people deploy."""
+        """Whether it shows on a path that people deploy."""
         return any(path.without_device in DEPLOYED for path in self.finding.shown_on)
 
     @property
@@ -82,7 +83,7 @@ class Found:
         return "harmless" if self.known else "inside"
 
     def fails(self, fail_on: FailOn) -> bool:
-        """Whether it makes the verdict fail."""
+        """Whether it makes the result fail."""
         if self.accepted or self.meaning == "harmless":
             return False
         if fail_on == "silent":
@@ -105,14 +106,14 @@ class Found:
 
 @dataclass(frozen=True)
 class Report:
-    """What judging one model gave. Plain data."""
+    """The result of judging one model. Plain data."""
 
     name: str
-    """The model, as its owner wrote it."""
+    """The name of the model, as the user wrote it."""
     torch: str
     """The version of torch."""
     paths: tuple[PathResult, ...] = ()
-    """The paths that ran, or that torch refused."""
+    """The results of the paths that ran or that torch refused."""
     unjudged: tuple[Unjudged, ...] = ()
     """The other paths, each with the reason."""
     found: tuple[Found, ...] = ()
@@ -121,11 +122,11 @@ class Report:
     unconfirmed: int = 0
     """How many differences a second process did not show."""
     stopped: str = ""
-    """Why judging ended early: the time limit, an interruption. Empty: it did not."""
+    """Why judging ended early: the time limit or an interruption. Empty: it did not end early."""
 
     @property
     def judged(self) -> bool:
-        """Whether eager was compared with at least one path, and none was cut off."""
+        """Whether eager was compared with at least one path, and judging did not end early."""
         return (
             not self.invalid and not self.stopped and any(each.status != "unsupported" for each in self.paths)
         )
@@ -135,7 +136,7 @@ class Report:
         return replace(self, found=found)
 
     def failing(self, fail_on: FailOn = "any") -> tuple[Found, ...]:
-        """Return the findings that make the verdict fail."""
+        """Return the findings that fail."""
         return tuple(each for each in self.found if each.fails(fail_on))
 
     def exit_code(self, fail_on: FailOn = "any") -> int:
@@ -145,7 +146,7 @@ class Report:
         return 0 if self.judged else 2
 
     def why_unjudged(self) -> str:
-        """Say in a line why the model was not judged; empty if it was."""
+        """Return a line about why the model was not judged; empty if it was."""
         if self.judged:
             return ""
         if self.invalid or self.stopped:
@@ -156,8 +157,13 @@ class Report:
             return f"no path can judge it: {self.unjudged[0].reason}"
         return "no path was chosen"
 
+    def agreement(self) -> str:
+        """Return how many paths agree with eager, for example ``3 of 9 paths agree with eager``."""
+        agree = sum(each.status == "ok" for each in self.paths)
+        return f"{agree} of {counted(len(self.paths), 'path')} agree with eager"
+
     def more_of_refusal(self) -> tuple[str, ...]:
-        """Return the next lines of the refusal that ``why_unjudged`` begins to tell."""
+        """Return the lines of the refusal that follow the one in ``why_unjudged``."""
         return () if self.judged or self.invalid or self.stopped else self._refusal[1:MORE_LINES]
 
     @property
@@ -168,22 +174,11 @@ class Report:
     def as_dict(self) -> dict[str, Any]:
         """Return it ready for JSON."""
         ran = {
-            str(each.path): {
-                "status": each.status,
-                "reason": each.reason,
-                "message": each.message,
-                "excused": list(each.excused),
-            }
+            str(each.path): _path_document(each.status, each.reason, each.message, each.excused)
             for each in self.paths
         }
         left = {
-            str(each.path): {
-                "status": "unjudged",
-                "reason": each.reason,
-                "message": each.reason,
-                "excused": [],
-            }
-            for each in self.unjudged
+            str(each.path): _path_document("unjudged", each.reason, each.reason, ()) for each in self.unjudged
         }
         return {
             "name": self.name,
@@ -196,6 +191,10 @@ class Report:
         }
 
 
+def _path_document(status: str, reason: str, message: str, excused: Sequence[str]) -> dict[str, object]:
+    return {"status": status, "reason": reason, "message": message, "excused": list(excused)}
+
+
 def assembled(
     name: str,
     asked: Sequence[Path],
@@ -206,9 +205,9 @@ def assembled(
     invalid: str = "",
     stopped: str = "",
 ) -> Report:
-    """Make the report on one pass over the paths, with nothing confirmed or explained.
+    """Make the report on one pass over the paths; its findings are neither confirmed nor explained.
 
-    What of ``asked`` is in neither list was not judged for the reason that ended the pass.
+    A path of ``asked`` that is in neither list was not judged, for the reason that ended the pass.
     """
     known = {*(each.path for each in paths), *(each.path for each in unjudged)}
     left = tuple(Unjudged(path, invalid or stopped) for path in asked if path not in known)
@@ -217,10 +216,10 @@ def assembled(
 
 
 def confirmed(report: Report, again: Callable[[tuple[Path, ...], int], Sequence[Finding]]) -> Report:
-    """Keep what a second judgement shows as well.
+    """Keep the findings that a second judgement shows as well.
 
-    ``again`` judges some paths, which show so many findings. That a path ends its process was seen twice
-    already: first together with the others, then alone.
+    ``again`` receives the paths to judge and the number of their findings. A path that ends its process is
+    not judged again: it did so twice already, first with the other paths, then alone.
     """
     once = [each for each in report.found if each.finding.kind not in ("abort", "hang")]
     if not once:

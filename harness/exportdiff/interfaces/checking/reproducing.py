@@ -1,9 +1,8 @@
-"""From a model that a test gave to exportdiff, to a small file that shows the finding without the test."""
+"""Turns the model of a test into a small file that shows the finding without the test."""
 
 from __future__ import annotations
 
 import inspect
-import os
 import pathlib
 import sys
 import types
@@ -14,6 +13,7 @@ from exportdiff.core.case import OPTIONAL_FUNCTIONS
 from exportdiff.fuzzing.minimizing import NotShownError, minimize, ship
 from exportdiff.fuzzing.minimizing.outline import FACTORY
 from exportdiff.fuzzing.minimizing.subject import with_functions
+from exportdiff.interfaces.output_files import replace_text
 from exportdiff.repro.confirm import confirm
 
 if TYPE_CHECKING:
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 
 
 class NoSourceError(Exception):
-    """No file holds the model; the message says why, and what to do about it."""
+    """No repro file can be made from the model; the message says why, and what to do."""
 
 
 @dataclass(frozen=True)
-class Source:
-    """The text of a file with ``make()``, and the place that it is from."""
+class FactorySource:
+    """The text of a program with ``make()``, and the file that it comes from."""
 
     text: str
     file: pathlib.Path
@@ -36,32 +36,32 @@ class Source:
 
     @property
     def folder(self) -> str:
-        """The folder of the file, from which the text may import."""
+        """The folder of the file; the text may import from it."""
         return str(self.file.parent)
 
 
 @dataclass(frozen=True)
-class Written:
-    """A repro file that was written."""
+class WrittenRepro:
+    """A repro file on disk."""
 
     file: pathlib.Path
     finished: bool
-    """Whether no pass makes the program smaller; else the time was over, or somebody interrupted it."""
+    """Whether no pass makes the program smaller; else the time was over, or the user interrupted."""
     interrupted: bool
     problem: str = ""
     """Why the file does not show the finding when it is run; empty if it does."""
 
 
-def source_of(model: object, dynamic_shapes: object = None, probes: object = None) -> Source:
-    """Find the source of a factory that was given to ``compare``. Raises NoSourceError.
+def source_of(model: object, dynamic_shapes: object = None, probes: object = None) -> FactorySource:
+    """Return the source of a factory that was passed to ``compare``. Raises NoSourceError.
 
-    The factory, and what describes its dynamic shapes, have to be functions at the top level of one file.
+    The factory and the functions for dynamic shapes and probes must be at the top level of one file.
     """
     if not isinstance(model, types.FunctionType):
         what = "a class" if inspect.isclass(model) else "an object"
         raise NoSourceError(
-            f"the model was given as {what}, and no file says how to build it: give a function of your "
-            "module that returns (model, args)"
+            f"the model was given as {what}: give a function at the top level of a file that returns (model, "
+            "args)"
         )
     file = _file_of(model)
     given = dict(zip(OPTIONAL_FUNCTIONS, (dynamic_shapes, probes), strict=True))
@@ -69,15 +69,14 @@ def source_of(model: object, dynamic_shapes: object = None, probes: object = Non
     for name, value in given.items():
         if value is not None and (not isinstance(value, types.FunctionType) or _file_of(value) != file):
             raise NoSourceError(
-                f"{name} was given as a value: give a function of {file.name} that returns it, which the "
-                "file can contain"
+                f"{name} was given as a value: give a function in {file.name} that returns it"
             )
         names[name] = None if value is None else value.__name__
     try:
         text = file.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise NoSourceError(f"{file} cannot be read: {error}") from None
-    return Source(with_functions(text, names), file, model.__name__)
+    return FactorySource(with_functions(text, names), file, model.__name__)
 
 
 def _file_of(function: types.FunctionType) -> pathlib.Path:
@@ -85,15 +84,12 @@ def _file_of(function: types.FunctionType) -> pathlib.Path:
     module = sys.modules.get(function.__module__)
     file = getattr(module, "__file__", None)
     if getattr(module, function.__name__, None) is not function or file is None:
-        raise NoSourceError(
-            f"{function.__qualname__} is no function at the top level of a file: move it there, so that the "
-            "file can contain it"
-        )
+        raise NoSourceError(f"{function.__qualname__} is not at the top level of a file: move it there")
     return pathlib.Path(file).resolve()
 
 
-def write_repro(source: Source, finding: Finding, file: pathlib.Path, seconds: float) -> Written:
-    """Minimize for so many seconds, and write the repro file in one step; its folder is made.
+def write_repro(source: FactorySource, finding: Finding, file: pathlib.Path, seconds: float) -> WrittenRepro:
+    """Minimize for at most ``seconds``, and write the repro file; create its folder if it is missing.
 
     Raises NoSourceError if the text alone does not show the finding, and OSError.
     """
@@ -101,15 +97,13 @@ def write_repro(source: Source, finding: Finding, file: pathlib.Path, seconds: f
         minimized = minimize(source.text, finding, seconds=seconds, folders=(source.folder,))
     except NotShownError:
         raise NoSourceError(
-            f"{source.file.name} does not show it by itself: {source.factory} has to return (model, args) "
-            "without the fixtures, globals and modules of the test run"
+            f"{source.file.name} alone does not show the finding: {source.factory} must return (model, args) "
+            "without fixtures, globals and modules of the test run"
         ) from None
     shipped: Shipped = ship(minimized, lambda text: confirm(text, source.folder))
     file.parent.mkdir(parents=True, exist_ok=True)
-    # In one step: another worker may write the same file.
-    new = file.with_name(f".{file.name}.{os.getpid()}")
-    new.write_text(shipped.text, encoding="utf-8")
-    new.replace(file)
+    # In one step, because another worker may write the same file.
+    replace_text(file, shipped.text)
     interrupted = not minimized.finished and minimized.seconds < seconds
     problem = "" if shipped.confirmed else shipped.reason
-    return Written(file, minimized.finished, interrupted, problem)
+    return WrittenRepro(file, minimized.finished, interrupted, problem)

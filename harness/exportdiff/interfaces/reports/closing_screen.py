@@ -13,9 +13,9 @@ from rich.text import Text
 
 from exportdiff.fuzzing.around.drawing import REFUSED
 from exportdiff.fuzzing.campaign.final_minimizing import NO_TIME
-from exportdiff.interfaces.reports.commands import repro_command
-from exportdiff.interfaces.reports.text import counted, show_command
+from exportdiff.interfaces.reports.commands import repro_command, show_command
 from exportdiff.interfaces.reports.torch_comparison import against_lines, regression_lines, result_elsewhere
+from exportdiff.interfaces.wording import counted
 from exportdiff.judging.checks.importance import harmlessness
 
 if TYPE_CHECKING:

@@ -1,29 +1,38 @@
-"""The commands that a report tells people to type."""
+"""Commands that reports print, for readers to run."""
 
 from __future__ import annotations
 
 import shlex
 from typing import TYPE_CHECKING
 
+from exportdiff.core.programs import DEFAULT_PROFILE
 from exportdiff.known.corpus.entry import default_corpora
 
 if TYPE_CHECKING:
     import pathlib
     from collections.abc import Sequence
 
+    from exportdiff.core.path import Path
+
 
 def repro_command(file: pathlib.Path, fixes: Sequence[str], corpora: pathlib.Path) -> str:
-    """Return the command that runs the repro file of a finding.
-
-    A file that needs fixes shows its bug only while they are in place; the command holds them.
-    """
+    """Return the command that runs the repro file of a finding, with the fixes that it needs installed."""
     name = shlex.quote(str(file))
     if not fixes:
         return f"python {name}"
     default = default_corpora()
-    corpus = (
-        ""
-        if default is not None and corpora.resolve() == default.resolve()
-        else f" --corpora {shlex.quote(str(corpora))}"
-    )
-    return f"exportdiff replay {name}{corpus}"
+    if default is not None and corpora.resolve() == default.resolve():
+        return f"exportdiff replay {name}"
+    return f"exportdiff replay {name} --corpora {shlex.quote(str(corpora))}"
+
+
+def show_command(seed: int, example: int, profile: str, around: str = "") -> str:
+    """Return the command that prints a program of a campaign."""
+    chosen = f" --profile {profile}" if profile != DEFAULT_PROFILE else ""
+    chosen += f" --around {shlex.quote(around)}" if around else ""
+    return f"exportdiff show --seed {seed} --example {example}{chosen}"
+
+
+def check_command(model: str, path: Path) -> str:
+    """Return the command that judges a model on one path, without its device."""
+    return f"exportdiff check {model} --paths '{path.without_device}'"

@@ -22,7 +22,8 @@ from exportdiff.fuzzing.campaign.events import (
 from exportdiff.fuzzing.campaign.own_errors import SAME_ERRORS
 from exportdiff.interfaces.reports.closing_screen import end_lines
 from exportdiff.interfaces.reports.live_view import CampaignNumbers, LatestFinding, LiveView
-from exportdiff.interfaces.reports.text import counted, left_out_line
+from exportdiff.interfaces.reports.text import left_out_line
+from exportdiff.interfaces.wording import counted
 from exportdiff.known.corpus.entry import FIXES
 
 if TYPE_CHECKING:

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 from exportdiff.interfaces.reports.closing_screen import FindingGroup, groups
 from exportdiff.interfaces.reports.commands import repro_command
 from exportdiff.interfaces.reports.folder import Folder
-from exportdiff.interfaces.reports.text import counted
 from exportdiff.interfaces.reports.timeline import FindingTexts
 from exportdiff.interfaces.reports.torch_comparison import result_elsewhere
+from exportdiff.interfaces.wording import counted
 from exportdiff.known.corpus.entry import read_entry
 from exportdiff.known.upstream.bug_report import report
 from exportdiff.runtime.processes.script import Run

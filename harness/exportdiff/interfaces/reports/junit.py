@@ -1,11 +1,11 @@
-"""Verdicts as JUnit XML, a test case for each path, as CI systems show them: on models, and of a campaign."""
+"""Results as JUnit XML for CI systems, with a test case for each path: of a model, or of a campaign."""
 
 from __future__ import annotations
 
 import xml.etree.ElementTree as ET
 from typing import TYPE_CHECKING
 
-from exportdiff.core.errors import UsageError
+from exportdiff.interfaces.output_files import write_text
 
 if TYPE_CHECKING:
     import pathlib
@@ -26,17 +26,14 @@ def write_suites(file: pathlib.Path, suites: Iterable[ET.Element]) -> None:
     root = ET.Element("testsuites", name="exportdiff")
     root.extend(suites)
     ET.indent(root)
-    try:
-        ET.ElementTree(root).write(file, encoding="utf-8", xml_declaration=True)
-    except OSError as error:
-        raise UsageError(f"{file} cannot be written: {error.strerror or error}") from None
+    write_text(file, ET.tostring(root, encoding="utf-8", xml_declaration=True).decode())
 
 
 def suite(report: Report, fail_on: FailOn) -> ET.Element:
     """Return the test suite of one model.
 
-    A finding that fails is a failure on each of its paths; a path that torch refuses, or that cannot
-    be judged, is skipped; a model that was not judged is an error.
+    A finding that fails is a failure on each of its paths. A path that torch refuses or that was not judged
+    is skipped. A model that was not judged is an error.
     """
     element = _suite(report.name, torch=report.torch)
     failing = report.failing(fail_on)
@@ -59,8 +56,8 @@ def suite(report: Report, fail_on: FailOn) -> ET.Element:
 def campaign_suite(campaign: CampaignReport, found: Sequence[DisplayedFinding]) -> ET.Element:
     """Return the test suite of a campaign.
 
-    Every finding that makes the campaign fail is a failure on each of its paths; a path that ran on no
-    program, or that torch refused on all of them, is skipped; an error of exportdiff itself is an error.
+    A finding that fails is a failure on each of its paths. A path on which no program ran, or on which torch
+    refused all programs, is skipped. An error of exportdiff itself is an error.
     """
     tally = campaign.tally
     seed = tally.started.seed if tally.started is not None else 0
@@ -95,7 +92,7 @@ def _suite(name: str, **properties: str) -> ET.Element:
 
 
 def _counted(element: ET.Element) -> ET.Element:
-    """Say in the attributes of a test suite how many cases it has, and of which sort."""
+    """Set the attributes of a test suite that count its cases."""
     cases = element.findall("testcase")
     element.set("tests", str(len(cases)))
     for kind, name in (("failure", "failures"), ("error", "errors"), ("skipped", "skipped")):

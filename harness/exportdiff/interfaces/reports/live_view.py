@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from rich.console import Group
 from rich.text import Text
 
-from exportdiff.interfaces.reports.text import counted
+from exportdiff.interfaces.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from exportdiff.interfaces.reports.campaign_report import span
-from exportdiff.interfaces.reports.text import counted
+from exportdiff.interfaces.wording import counted, span
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -1,4 +1,4 @@
-"""The report on one model, on a console: a row for each path as soon as it is judged, then the findings."""
+"""The report on one model for a console: a row for each path when it is judged, then the findings."""
 
 from __future__ import annotations
 
@@ -8,25 +8,26 @@ from typing import TYPE_CHECKING
 from rich.text import Text
 
 from exportdiff.interfaces.checking.check_steps import Confirming, Explaining, PathDone
-from exportdiff.interfaces.reports.text import counted, finding_block
+from exportdiff.interfaces.reports.commands import check_command
+from exportdiff.interfaces.reports.text import finding_block
+from exportdiff.interfaces.wording import counted
 
 if TYPE_CHECKING:
     import pathlib
     from collections.abc import Sequence
-    from types import TracebackType
 
     from rich.console import Console
     from rich.status import Status
 
     from exportdiff.core.path import Path
-    from exportdiff.interfaces.checking.check_steps import Step
+    from exportdiff.interfaces.checking.check_steps import CheckStep
     from exportdiff.interfaces.checking.report import FailOn, Found, Meaning, Report
     from exportdiff.judging.results import PathResult
 
 HEADINGS: dict[Meaning, str] = {
     "wrong": "wrong, without an error",
     "breaks": "breaks",
-    "inside": "results are right, but what was exported differs from eager",
+    "inside": "results are right, but the exported program differs from eager",
     "harmless": "known, harmless here",
 }
 """The groups of findings, in the order in which they are printed."""
@@ -34,47 +35,42 @@ HEADINGS: dict[Meaning, str] = {
 STYLES = {"ok": "green", "finding": "bold red", "unsupported": "yellow", "unjudged": "yellow"}
 
 
-class Rows:
-    """Prints a row for each path as soon as it is judged. Use it as a context manager."""
+class PathRows:
+    """Prints a row for each path when it is judged. Use it as a context manager."""
 
     def __init__(self, console: Console, paths: Sequence[Path]) -> None:
-        """``paths``: those that will be judged; the longest name sets the width of the first column."""
+        """Print to ``console``; the longest name of ``paths`` sets the width of the first column."""
         self._console = console
         self._width = max((len(str(path)) for path in paths), default=0)
         self._left = len(paths)
         self._status: Status | None = None
 
-    def __enter__(self) -> Rows:
-        """Show on a terminal what is going on."""
+    def __enter__(self) -> PathRows:
+        """On a terminal, show what is being done."""
         if self._console.is_terminal:
             self._status = self._console.status(f"judging {self._left} paths", spinner="line")
             self._status.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        """Take the last line away."""
+    def __exit__(self, *error: object) -> None:
+        """Remove the last line."""
         if self._status is not None:
             self._status.stop()
 
-    def tell(self, step: Step) -> None:
-        """Print the row of a path; of the other steps, show that they go on."""
+    def on_step(self, step: CheckStep) -> None:
+        """Print the row of a judged path, and show what is being done next."""
         if isinstance(step, PathDone):
             self._left -= 1
             self.row(str(step.result.path), step.result.status, note(step.result))
             if self._left:
                 self._say(f"judging {self._left} more paths")
         elif isinstance(step, Confirming):
-            self._say("judging again in another process what differs")
+            self._say("judging the differences again in another process")
         elif isinstance(step, Explaining):
-            self._say("asking the corpus which differences are known")
+            self._say("looking for known bugs")
 
     def row(self, path: str, status: str, text: str) -> None:
-        """Print one row; on a terminal, without more than one line."""
+        """Print one row; on a terminal, it is cut to one line."""
         row = Text.assemble(f"{path:<{self._width}}  ", (f"{status:<11}", STYLES[status]), "  ", text)
         if self._console.is_terminal:
             row.truncate(self._console.width, overflow="ellipsis")
@@ -86,7 +82,7 @@ class Rows:
 
 
 def note(result: PathResult) -> str:
-    """Return what stands beside the status of a path: why torch refused it, what was excused."""
+    """Return the text next to the status of a path: why torch refused it, or what was excused."""
     notes = [f"{name} (documented)" for name in result.excused]
     if result.first_call_because:
         notes.append("first call only")
@@ -96,7 +92,7 @@ def note(result: PathResult) -> str:
 
 
 def print_report(report: Report, console: Console, fail_on: FailOn, corpora: pathlib.Path | None) -> None:
-    """Print everything but the rows of the paths that ran."""
+    """Print the paths that were not judged, the findings and the summary."""
     for left in report.unjudged:
         console.print(
             Text.assemble(f"{left.path}  ", ("unjudged", STYLES["unjudged"]), f"  {left.reason}"),
@@ -121,10 +117,10 @@ def print_report(report: Report, console: Console, fail_on: FailOn, corpora: pat
 
 
 def _print_found(found: Found, report: Report, console: Console, corpora: pathlib.Path | None) -> None:
-    command = f"exportdiff check {report.name} --paths '{found.finding.path.without_device}'"
+    command = check_command(report.name, found.finding.path)
     console.print(finding_block(found.finding, (command,)), soft_wrap=True, end="")
     if not found.deployed:
-        console.print("on paths that few people deploy", style="dim", highlight=False)
+        console.print("only on paths that few people deploy", style="dim", highlight=False)
     for cause in found.causes:
         file = f"{corpora / 'open' / cause.entry}.py" if corpora and cause.entry else cause.name
         console.print(f"known bug of torch: {file}", style="dim", soft_wrap=True, highlight=False)
@@ -139,26 +135,25 @@ def _line(found: Found) -> str:
 
 
 def summary(report: Report, fail_on: FailOn) -> list[str]:
-    """Return the last lines: how many paths agree, what fails, or why the model was not judged."""
+    """Return the last lines: how many paths agree, and what fails or why the model was not judged."""
     failing = report.failing(fail_on)
-    agree = sum(each.status == "ok" for each in report.paths)
     refused = sum(each.status == "unsupported" for each in report.paths)
     lines = []
     if report.unconfirmed:
-        lines.append(f"not counted, because a second process did not show it: {report.unconfirmed}")
+        lines.append(f"not counted, because a second process did not show them: {report.unconfirmed}")
     reasons = Counter(each.first_call_because for each in report.paths if each.first_call_because)
     for reason, paths in reasons.items():
         lines.append(f"{counted(paths, 'path')}: only the first call was compared, because {reason}")
     accepted = sum(each.accepted for each in report.found)
     if accepted:
         lines.append(f"findings that the baseline accepts: {accepted}")
-    counts = f"{agree} of {len(report.paths)} paths agree with eager"
+    counts = report.agreement()
     if refused:
         counts += f", torch refuses {refused}"
     if failing:
-        number = "1 finding" if len(failing) == 1 else f"{len(failing)} findings"
         known = sum(each.known for each in failing)
-        lines.append(f"{report.name}: {counts}; {number}, of which torch bugs that the corpus knows: {known}")
+        number = f"{counted(len(failing), 'finding')}, {known} of them known bugs of torch"
+        lines.append(f"{report.name}: {counts}; {number}")
     elif report.judged:
         lines.append(f"{report.name}: {counts}; nothing fails")
     else:

@@ -1,4 +1,4 @@
-"""The verdict on a model as SARIF 2.1.0, which code hosts show beside the lines of the model's file.
+"""The report on a model as SARIF 2.1.0, which code hosts show next to the lines of the model's file.
 
 The specification: Static Analysis Results Interchange Format (SARIF) Version 2.1.0, OASIS Standard, 2020.
 """
@@ -13,6 +13,7 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
 from exportdiff.interfaces.output_files import write_text
+from exportdiff.interfaces.reports.commands import check_command
 
 if TYPE_CHECKING:
     from exportdiff.core.target import Target
@@ -21,25 +22,25 @@ if TYPE_CHECKING:
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 
 LEVELS: dict[Meaning, str] = {"wrong": "error", "breaks": "error", "inside": "warning", "harmless": "note"}
-"""The level of a finding that fails; one that does not fail is a note."""
+"""The level of a finding that fails. A finding that does not fail is a note."""
 RULES: dict[Meaning, str] = {
-    "wrong": "The exported model gives another result than eager, without an error; or export leaves "
-    "the model, the inputs or a setting such as grad mode changed.",
+    "wrong": "Without an error, the exported model gives another result than eager, or export changes the "
+    "model, the inputs or a setting such as grad mode.",
     "breaks": "The exported model raises an exception, or ends the process, where eager does not.",
-    "inside": "Results are right, but what was exported differs from eager.",
-    "harmless": "Results are right; a known bug of torch makes what was exported differ from eager.",
+    "inside": "Results are right, but the exported program differs from eager.",
+    "harmless": "Results are right; a known bug of torch makes the exported program differ from eager.",
 }
-"""The rules are what findings mean for the owner of the model."""
+"""A rule for each meaning of a finding for the owner of the model."""
 
 
 def write_sarif(file: pathlib.Path, report: Report, target: Target, fail_on: FailOn) -> None:
-    """Write the verdict. Raises UsageError if the file cannot be written."""
+    """Write the report. Raises UsageError if the file cannot be written."""
     text = json.dumps(sarif(report, target, fail_on), indent=1, ensure_ascii=False)
     write_text(file, text + "\n")
 
 
 def sarif(report: Report, target: Target, fail_on: FailOn) -> dict[str, Any]:
-    """Return the log: one run, a result for each finding, at the function that makes the model."""
+    """Return the document: one run, with a result for each finding at the function that makes the model."""
     where = _location(target)
     return {
         "$schema": SCHEMA,
@@ -69,7 +70,7 @@ def _result(found: Found, report: Report, where: dict[str, Any], fail_on: FailOn
     finding = found.finding
     paths = [path.without_device for path in finding.shown_on]
     known = "".join(f"\nKnown bug of torch: {cause.root}" for cause in found.causes)
-    command = f"exportdiff check {report.name} --paths '{paths[0]}'"
+    command = check_command(report.name, finding.shown_on[0])
     result = {
         "ruleId": found.meaning,
         "ruleIndex": list(RULES).index(found.meaning),
@@ -91,7 +92,7 @@ def _result(found: Found, report: Report, where: dict[str, Any], fail_on: FailOn
 
 
 def _invocation(report: Report) -> dict[str, Any]:
-    """Say whether the model was judged, and which paths were not."""
+    """Return whether the model was judged, and which paths were not."""
     notes = [
         {"level": "note", "message": {"text": f"{left.path} was not judged: {left.reason}"}}
         for left in report.unjudged
@@ -102,7 +103,7 @@ def _invocation(report: Report) -> dict[str, Any]:
 
 
 def _location(target: Target) -> dict[str, Any]:
-    """Return where the function is that makes the model; of a module, if its file can be found."""
+    """Return the place of the function that makes the model, with its file if it can be found."""
     named = {"name": target.name, "kind": "function", "fullyQualifiedName": target.written}
     file = _file(target.module)
     if file is None:
@@ -117,7 +118,7 @@ def _location(target: Target) -> dict[str, Any]:
 
 
 def _file(module: str) -> pathlib.Path | None:
-    """Return the file of a module without importing anything; None: it is not there."""
+    """Return the file of a module without importing it; None: there is no file."""
     if module.endswith(".py"):
         return pathlib.Path(module)
     parts = module.split(".")
@@ -130,14 +131,14 @@ def _file(module: str) -> pathlib.Path | None:
 
 
 def _uri(file: pathlib.Path) -> str:
-    """Return a path relative to the current folder, as code hosts expect it; else the whole address."""
+    """Return a path relative to the current folder, as code hosts expect it; outside of it, a file URI."""
     full = file.resolve()
     here = pathlib.Path.cwd()
     return full.relative_to(here).as_posix() if full.is_relative_to(here) else full.as_uri()
 
 
 def _line(file: pathlib.Path, name: str) -> int:
-    """Return the line that defines a name; 1, if nothing at the top of the file does."""
+    """Return the line that defines a name at the top level of a file; 1 if there is none."""
     for node in ast.parse(file.read_text(encoding="utf-8")).body:
         if isinstance(node, ast.FunctionDef | ast.ClassDef) and node.name == name:
             return node.lineno

@@ -1,15 +1,12 @@
-"""Findings and tables as text for a console."""
+"""Text for consoles: findings, tables, and the consoles themselves."""
 
 from __future__ import annotations
 
-import shlex
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
-
-from exportdiff.core.programs import DEFAULT_PROFILE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -17,11 +14,9 @@ if TYPE_CHECKING:
     from exportdiff.core.finding import Finding
 
 PLAIN_WIDTH = 160
-"""The width of lines where standard output is not a terminal."""
-
-
+"""The width of tables where standard output is not a terminal."""
 PATHS_SHOWN = 7
-"""Further paths in the block of a finding: all that people deploy. JSON has all."""
+"""How many further paths are printed with a finding: enough for all that people deploy. JSON has all."""
 
 
 def headline(finding: Finding) -> str:
@@ -30,15 +25,10 @@ def headline(finding: Finding) -> str:
     return f"{finding.check} {finding.kind}{stage} on {finding.path}  [{finding.fingerprint}]"
 
 
-def counted(number: int, noun: str) -> str:
-    """Return ``1 path``, ``2 paths``."""
-    return f"{number} {noun}{'s' * (number != 1)}"
-
-
 def finding_block(finding: Finding, commands: Iterable[str]) -> Text:
-    """Return the whole text of a finding: its headline, the difference, how to reproduce it.
+    """Return the text of a finding: its headline, the difference, and the commands that show it.
 
-    Print it with ``soft_wrap``: readers copy the commands.
+    Print it with ``soft_wrap``, so that readers can copy the commands.
     """
     block = Text(f"{headline(finding)}\n", style="")
     block.stylize("bold red")
@@ -54,21 +44,14 @@ def finding_block(finding: Finding, commands: Iterable[str]) -> Text:
     return block
 
 
-def show_command(seed: int, example: int, profile: str, around: str = "") -> str:
-    """Return the command that prints the program of an example."""
-    chosen = f" --profile {profile}" if profile != DEFAULT_PROFILE else ""
-    chosen += f" --around {shlex.quote(around)}" if around else ""
-    return f"exportdiff show --seed {seed} --example {example}{chosen}"
-
-
 def left_out_line(torch: str, left_out: Mapping[str, Sequence[str]]) -> str:
-    """Return a line that names what this torch lacks, and what is left out for it; empty if it has all."""
+    """Return a line about what this torch lacks and what is left out for that; empty if it has all."""
     parts = [f"{name} ({', '.join(users)})" for name, users in left_out.items()]
     return f"torch {torch} has no {', no '.join(parts)}: left out" if parts else ""
 
 
 def table(*headers: str) -> Table:
-    """Return an empty table, in the style of all commands."""
+    """Return an empty table in the style of all commands."""
     made = Table(box=None, pad_edge=False, header_style="bold")
     for header in headers:
         made.add_column(header, overflow="fold")
@@ -76,18 +59,15 @@ def table(*headers: str) -> Table:
 
 
 AS_WRITTEN: dict[str, Any] = {"emoji": False, "markup": False}
-"""What users wrote is shown as it is: rich would see an emoji in "model.py:one", and markup in "s[bold]"."""
+"""Print names of users unchanged: rich would find an emoji in "model.py:one", and markup in "s[bold]"."""
 
 
 def make_error_console() -> Console:
-    """Return a console on stderr, for progress; what users wrote is shown as it is."""
+    """Return a console on standard error, for progress."""
     return Console(stderr=True, **AS_WRITTEN)
 
 
 def make_console(*, quiet: bool = False) -> Console:
-    """Return a console on stdout; lines may be long where stdout is not a terminal.
-
-    A ``quiet`` one prints nothing.
-    """
+    """Return a console on standard output; a ``quiet`` one prints nothing."""
     console = Console(quiet=quiet, **AS_WRITTEN)
     return console if console.is_terminal else Console(width=PLAIN_WIDTH, quiet=quiet, **AS_WRITTEN)

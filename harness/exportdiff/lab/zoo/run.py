@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from exportdiff.core.errors import UsageError
 from exportdiff.interfaces.checking.default_paths import deployed_paths
-from exportdiff.interfaces.checking.in_subprocess import Subject, judge_in_subprocess
+from exportdiff.interfaces.checking.in_subprocess import LoadableModel, judge_in_subprocess
 from exportdiff.lab.zoo.row import ModelRow
 from exportdiff.lab.zoo.rows import row_of
 from exportdiff.lab.zoo.sources import load_model
@@ -58,7 +58,7 @@ def judge_all(names: Sequence[str], settings: ZooSettings) -> Iterator[JudgedMod
 
 
 def _judged(name: str, settings: ZooSettings, stop: Event) -> JudgedModel:
-    subject = Subject(name, partial(load_model, name))
+    subject = LoadableModel(name, partial(load_model, name))
     try:
         report = judge_in_subprocess(
             subject, settings.paths, seconds=settings.limit, corpora=settings.corpora, stop=stop

@@ -29,8 +29,6 @@ class Compilation:
     """Its file: a path inside torch, or ``program``."""
     because: str = ""
     """The guard that failed, so that Dynamo compiled the code again; empty the first time."""
-    broke: tuple[str, ...] = ()
-    """The first line of each reason for a graph break, or for giving up."""
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ NAME = "second"
 def why_not() -> str:
     """Return why the device cannot be built here; empty if it can."""
     missing = [name for name in ("g++", "ninja") if shutil.which(name) is None]
-    return f"--device {NAME} is built by torch, which needs {' and '.join(missing)}" if missing else ""
+    return f"device {NAME} is built by torch, which needs {' and '.join(missing)}" if missing else ""
 
 
 @cache
@@ -47,7 +47,7 @@ def load() -> None:
         )
     except (OSError, RuntimeError) as error:
         first_line = str(error).strip().partition("\n")[0]
-        raise UsageError(f"--device {NAME} could not be built: {first_line}") from None
+        raise UsageError(f"device {NAME} could not be built: {first_line}") from None
     register: Any = torch._register_device_module  # torch leaves it without types
     backend_registration.rename_privateuse1_backend(NAME)
     register(NAME, SecondDevice(f"torch.{NAME}"))

@@ -13,7 +13,6 @@ from pygments.formatters import HtmlFormatter
 from pygments.lexers import PythonLexer
 
 from exportdiff.interfaces.reports.campaign_comparison import since
-from exportdiff.interfaces.reports.campaign_report import listed, span
 from exportdiff.interfaces.reports.displayed_findings import displayed_findings
 from exportdiff.interfaces.reports.page.figures import (
     Figure,
@@ -25,7 +24,7 @@ from exportdiff.interfaces.reports.page.figures import (
     refusal_figure,
     throughput_figure,
 )
-from exportdiff.interfaces.reports.text import counted
+from exportdiff.interfaces.wording import counted, listed, span
 from exportdiff.judging.checks import CHECKS
 from exportdiff.runtime.paths import parse, promise
 

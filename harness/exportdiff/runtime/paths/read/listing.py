@@ -110,12 +110,6 @@ class Reader:
         back = tuple(became.get(operand, operand) for operand in operands)
         return Listing(tuple(self.steps), Step("return", text, back, ()), self.sizes)
 
-    def _busy(self, operand: Operand) -> Operand:
-        """Return what an operand is, if operators that do nothing return it."""
-        while isinstance(operand, int) and self.steps[operand].idle:
-            operand = self.steps[operand].operands[0]
-        return operand
-
     def _run(
         self,
         owner: nn.Module,

@@ -1,4 +1,4 @@
-"""Running the model itself: the reference that all paths are compared with."""
+"""Runs the model itself: the reference that all paths are compared with."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def observe_eager(
     """Run a fresh model eagerly.
 
     ``modes`` are those of the paths to compare with; without modes, only the ordinary calls are made.
-    ``run`` turns the model into what is called in its place.
+    ``run`` turns the model into what is called instead of it.
     """
     seen = _observe(case, device, clock, modes, run)
     free_path_memory(seen.before)
