@@ -108,7 +108,7 @@ class _Judgement:
         self._clock = Stopwatch()
         self._paths = [path for path in paths if applies(case, path)]
         self._unjudged = [
-            Unjudged(path, "the model has dynamic shapes of its own")
+            Unjudged(path, "the model has its own dynamic shapes")
             for path in paths
             if not applies(case, path)
         ]
