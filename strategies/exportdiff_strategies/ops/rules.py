@@ -54,7 +54,7 @@ def same(x: float) -> float:
     return x
 
 
-def unit(*bounds: float) -> float:
+def unit(*_bounds: float) -> float:
     """The bound of values between -1 and 1, such as truth values."""
     return 1.0
 

@@ -107,11 +107,6 @@ def _matrix(kind: TensorType, params: Params) -> Shape:
     return kind.shape
 
 
-def _turned(kind: TensorType, params: Params) -> Shape:
-    require(len(kind.shape) >= 2)
-    return (kind.shape[1], kind.shape[0], *kind.shape[2:])
-
-
 TABLE: dict[str, OpSpec] = {
     "cat": OpSpec("torch.cat([{0}, {1}], {p[0]})", "shape", 2, _cat, dims),
     "stack": OpSpec("torch.stack([{0}, {1}], {p[0]})", "shape", 2, _stack, gaps),

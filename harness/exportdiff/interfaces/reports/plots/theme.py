@@ -9,7 +9,7 @@ Spec: TypeAlias = "dict[str, Any]"
 
 INK, SOFT, LINE = "var(--ink)", "var(--soft)", "var(--line)"
 ACCENT, FAINT = "var(--accent)", "var(--faint)"
-BAD, WARN = "var(--bad)", "var(--warn)"
+BAD = "var(--bad)"
 CATEGORIES = ["var(--accent)", "var(--warn)", "var(--other)"]
 
 _AXIS = {

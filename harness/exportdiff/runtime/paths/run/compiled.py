@@ -145,14 +145,10 @@ class _CompilingCaller(ModelCaller):
 
 
 def _compilation(metrics: dynamo.CompilationMetrics) -> Compilation:
-    reasons = sorted(metrics.restart_reasons or ())
-    if metrics.fail_reason:
-        reasons.append(metrics.fail_reason)
     return Compilation(
         code=metrics.co_name or "",
         file=_file(metrics.co_filename or ""),
         because=metrics.recompile_reason or "",
-        broke=tuple(reason.strip().partition("\n")[0] for reason in reasons),
     )
 
 
