@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import re
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -21,17 +22,19 @@ from exportdiff.judging.checks.purity import (
     StateCreated,
     StateSharingChanged,
 )
-from exportdiff.repro.deviating import deviating_parts
-from exportdiff.repro.observing import observing, observing_leaves
+from exportdiff.repro.deviating_calls import deviating_parts
+from exportdiff.repro.observe_functions import observing, observing_leaves
 from exportdiff.repro.parts import Parts, last_call
 from exportdiff.repro.paste import Template
 from exportdiff.repro.templates import observers
 from exportdiff.repro.templates.scripts import compare
-from exportdiff.repro.templates.settings import SETTINGS
 from exportdiff.repro.templates.stand_ins import (
     AMBIENT,
     CALLS,
     FACT,
+    LOWERS,
+    OWNER,
+    SEVERAL,
     altered,
     ep,
     export,
@@ -41,11 +44,13 @@ from exportdiff.repro.templates.stand_ins import (
     observe,
 )
 from exportdiff.runtime.observing.environment import fakes_in_objects, graph_outline
+from exportdiff.runtime.observing.process_state import SETTINGS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from exportdiff.core.finding import Finding
+    from exportdiff.repro.paste import Values
 
 
 # --- what is observed ---
@@ -72,7 +77,7 @@ def sharing(module: Any) -> dict[str, Any]:
     modules = module.named_modules(remove_duplicate=False)
     stores = [(p, {**m._parameters, **m._buffers, **vars(m)}) for p, m in modules]
     state = [(f"{p}.{n}", t) for p, store in stores for n, t in store.items()]
-    real = (torch.Tensor, torch.nn.Parameter)  # what else is left there is another matter
+    real = (torch.Tensor, torch.nn.Parameter)  # fake tensors that are left there are another finding
     return {f"tensor of {n}": (id(t), t.untyped_storage()._cdata) for n, t in state if type(t) in real}
 
 
@@ -88,49 +93,16 @@ def hooks(module: Any) -> dict[str, list[int]]:
     return {f"hooks of {name}": [len(getattr(m, k)) for k in kinds] for name, m in modules}
 
 
-def attributes(module: Any) -> dict[str, str]:
-    """Return the attributes of each module that are not nn.Module's own."""
-    standard = vars(torch.nn.Module())
-    return {
-        f"{name}.{key}": f"a tensor, id {id(value)}" if isinstance(value, torch.Tensor) else repr(value)
-        for name, m in module.named_modules()
-        for key, value in vars(m).items()
-        if key not in standard
-    }
+def attribute(module: Any) -> dict[str, str]:
+    """Return one attribute of a module."""
+    value = getattr(OWNER, "NAME", None)
+    return {"WORD": f"a tensor, id {id(value)}" if isinstance(value, torch.Tensor) else repr(value)}
 
 
-def tensors_in_lists(module: Any) -> dict[str, str]:
-    """Return the WORD of each tensor that a module, or one in a list, holds in a list, tuple or dict."""
-    waiting = [*module.modules()]
-    found: dict[str, str] = {}
-    for n, m in enumerate(waiting):
-        for key, value in vars(m).items():
-            leaves = torch.utils._pytree.tree_leaves(value) if isinstance(value, list | tuple | dict) else []
-            below = [each for h in leaves if isinstance(h, torch.nn.Module) for each in h.modules()]
-            waiting += [each for each in below if not any(each is other for other in waiting)]
-            held = [t for t in leaves if isinstance(t, torch.Tensor)]
-            found |= {f"WORD of {key} of module {n}, {i}": str(FACT(t)) for i, t in enumerate(held)}
-    return found
-
-
-def attributes_in_lists(module: Any) -> dict[str, str]:
-    """Return the attributes of the modules that others hold in lists, tuples and dicts."""
-    standard = vars(torch.nn.Module())
-    waiting = [*module.named_modules()]
-    registered = seen = [m for _, m in waiting]
-    found = {}
-    for name, m in waiting:
-        own = {key: value for key, value in vars(m).items() if key not in standard}
-        for key, value in own.items():
-            held = [h for h in torch.utils._pytree.tree_leaves(value) if isinstance(h, torch.nn.Module)]
-            below = [(f"{name}.{key}.{n}", each) for h in held for n, each in h.named_modules()]
-            waiting += [(path, each) for path, each in below if not any(each is other for other in seen)]
-            seen = [*seen, *(each for _, each in below)]
-        if not any(m is other for other in registered):
-            for key, value in {**own, **m._parameters, **m._buffers}.items():
-                shown = f"a tensor, id {id(value)}" if isinstance(value, torch.Tensor) else repr(value)
-                found[f"{name}.{key}"] = shown
-    return found
+def held_tensor(module: Any) -> dict[str, str]:
+    """Return the WORD of a tensor that a module holds in a list, tuple or dict."""
+    t = OWNER
+    return {"WORD": str(FACT(t))}
 
 
 def fakes(module: Any) -> dict[str, str]:
@@ -162,7 +134,7 @@ def around_export() -> Any:
     """Observe before and after the export."""
     model, args, kwargs = make()
     expected = observe((), (args, kwargs), model)
-    with contextlib.suppress(Exception):  # it may refuse, but not leave a mess behind
+    with contextlib.suppress(Exception):  # it may refuse, but must leave all as it was
         export(model)
     seen = observe((), (args, kwargs), model)
     return expected, seen
@@ -189,27 +161,12 @@ def around_calling() -> Any:
     return expected, seen
 
 
-def one_call_of_each() -> Any:
-    """Observe what is set after a call of each."""
-    eager, args, kwargs = make()
-    eager(*args, **kwargs)
-    expected = observe()
-    torch.set_grad_enabled(True)
-    torch.set_default_dtype(torch.float32)
-    model, args, kwargs = make()
-    ep = export(model)
-    candidate = lower(ep)
-    args, kwargs = inputs()
-    candidate(*args, **kwargs)
-    seen = observe()
-    return expected, seen
-
-
-def several_calls_of_each() -> Any:
-    """Observe what is set after several calls of each; the last may raise, in eager as well."""
+def calls_of_each() -> Any:
+    """Observe what is set after one or several calls of each; the last one may raise, in eager as well."""
     eager, args, kwargs = make()
     for call in range(CALLS):
-        args, kwargs = inputs(call)
+        if SEVERAL:
+            args, kwargs = inputs(call)
         with contextlib.suppress(Exception):
             eager(*args, **kwargs)
     expected = observe()
@@ -218,8 +175,10 @@ def several_calls_of_each() -> Any:
     model, args, kwargs = make()
     ep = export(model)
     candidate = lower(ep)
+    args, kwargs = inputs()
     for call in range(CALLS):
-        args, kwargs = inputs(call)
+        if SEVERAL:
+            args, kwargs = inputs(call)
         with contextlib.suppress(Exception):
             candidate(*args, **kwargs)
     seen = observe()
@@ -256,23 +215,17 @@ def compare_before_after(expected: dict[str, Any], seen: dict[str, Any]) -> None
     sys.exit(bool(wrong))
 
 
-def print_while_exporting() -> str:
-    """Export, and keep what is printed."""
+def print_while() -> str:
+    """Export, or lower, and keep what is printed."""
     model, args, kwargs = make()
+    if LOWERS:
+        ep = export(model)
     printed = io.StringIO()
     with contextlib.suppress(Exception), contextlib.redirect_stdout(printed):
-        export(model)
-    text = printed.getvalue().strip()
-    return text
-
-
-def print_while_lowering() -> str:
-    """Lower, and keep what is printed."""
-    model, args, kwargs = make()
-    ep = export(model)
-    printed = io.StringIO()
-    with contextlib.suppress(Exception), contextlib.redirect_stdout(printed):
-        lower(ep)
+        if LOWERS:
+            lower(ep)
+        else:
+            export(model)
     text = printed.getvalue().strip()
     return text
 
@@ -284,23 +237,17 @@ def report_print(text: str) -> None:
 
 
 _STATE = {"parameter": parameters, "buffer": buffers, "constant": observers.constants}
-_MODULES = {
-    "training flag": training_flags,
-    "hooks": hooks,
-    "attribute": attributes,
-    "attribute of an unregistered module": attributes_in_lists,
-}
+_MODULES = {"training flag": training_flags, "hooks": hooks}
 
 
 def write(finding: Finding) -> Parts | None:
     """Write down what export or lowering changes or prints."""
     match finding.evidence:
         case Printed(stage=stage, stream=stream):
-            printing = print_while_exporting if stage == "export" else print_while_lowering
-            redirect = {"redirect_stdout": f"redirect_{STREAMS[stream]}"}
-            return Parts([], [Template(printing, redirect), Template(report_print)])
-        case HeldTensorChanged(aspect=aspect):
-            return _around(finding, [observing(tensors_in_lists, aspect)], "module")
+            values: Values = {"redirect_stdout": f"redirect_{STREAMS[stream]}", "LOWERS": stage == "lower"}
+            return Parts([], [Template(print_while, values), Template(report_print)])
+        case HeldTensorChanged(aspect=aspect, name=name):
+            return _around(finding, [observing(held_tensor, aspect, OWNER=_written(name))], "module")
         case StateChanged(sort=sort, aspect=aspect):
             return _around(finding, [observing(_STATE[sort], aspect)], "module")
         case StateCreated():
@@ -309,8 +256,12 @@ def write(finding: Finding) -> Parts | None:
             return _around(finding, [Template(sharing, name="observe")], "module")
         case ModuleChanged(sort=sort) if sort == FAKE:
             return _around(finding, [Template(fakes_in_objects), Template(fakes, name="observe")], "module")
-        case ModuleChanged(sort=sort):
+        case ModuleChanged(sort=sort) if sort in _MODULES:
             return _around(finding, [Template(_MODULES[sort], name="observe")], "module")
+        case ModuleChanged(names=(name, *_)):
+            owner, _, key = name.rpartition(".")
+            values = {"OWNER": _written(owner), "NAME": key, "WORD": name}
+            return _around(finding, [Template(attribute, values, name="observe")], "module")
         case ExampleInputChanged(leaf=leaf):
             return _around(finding, [observing_leaves(leaf.word, "input")], "given")
         case ProcessChanged(names=("sizes marked on the example inputs", *_)):
@@ -320,13 +271,23 @@ def write(finding: Finding) -> Parts | None:
         case ProcessChanged(names=(name, *_)):
             return _around(finding, [observing_setting(name)])
         case ProcessLeftDifferent(name=name, altered=None):
-            calls = Template(several_calls_of_each if finding.call else one_call_of_each)
+            calls = Template(calls_of_each, {"SEVERAL": bool(finding.call)})
             functions = [observing_setting(name)]
             return Parts(functions, [calls, Template(compare)], call=last_call(finding))
         case ProcessLeftDifferent(name=name, altered=deviation) if deviation is not None:
             script = [Template(deviating_call_of_each), Template(compare)]
             return deviating_parts(deviation, [observing_setting(name)], script)
     return None
+
+
+def _written(name: str) -> str:
+    """Return the expression for what a name means: ``module.blocks._modules['0'].k`` for ``blocks.0.k``."""
+
+    def part(match: re.Match[str]) -> str:
+        key = match["key"]
+        return match[0] if key is None or key.isidentifier() else f"._modules[{key!r}]"
+
+    return "module" + re.sub(r"\[[^]]*\]|\.(?P<key>[^.[]+)", part, f".{name}" if name else "")
 
 
 STREAMS = {"standard output": "stdout", "standard error": "stderr"}
@@ -344,7 +305,7 @@ _STAGES: dict[str, tuple[Callable[..., Any], str]] = {
     "lower": (around_lowering, "making the RUNNER"),
     "run": (around_calling, "a call of the RUNNER"),
 }
-"""By stage: the script that observes before and after it, and what the script calls it."""
+"""By stage: the script that observes before and after it, and the name of the stage in the script."""
 
 
 def observing_setting(name: str) -> Template:

@@ -11,7 +11,7 @@ from exportdiff.runtime.observing.tensors import State, TensorSnapshot, Tree
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from exportdiff.core.finding import Stage
+    from exportdiff.core.finding import Draws, Stage
     from exportdiff.core.path import Path
     from exportdiff.runtime.observing.aliasing import MutationProbe
     from exportdiff.runtime.observing.failure import Failure
@@ -205,6 +205,8 @@ class EagerObservation(Observation):
     """Whether the model itself prints."""
     unregistered: bool = False
     """Whether the model holds a parameter with gradient that no module registers."""
+    draws: frozenset[Draws] = frozenset()
+    """Where the program draws random numbers."""
 
 
 @dataclass(frozen=True)
@@ -223,7 +225,7 @@ class ExportedObservation(Observation):
     """Names in the state dict of what runs, without numbers of call variants (``foo@1.weight`` is a further
     name of ``foo.weight``)."""
     written: frozenset[str] = frozenset()
-    """Names of the inputs and of the state that the graph returns anew, to be written back."""
+    """Names of the inputs and of the state whose new values the graph returns, to be written back."""
     may_narrow: bool = False
     """Whether the program may refuse probes: the spec of dynamic shapes leaves their sizes to export."""
     exported: Exported | None = None

@@ -1,4 +1,4 @@
-"""structure: eager's modules are there, each call runs its own graph, and all comes in eager's order.
+"""structure: the modules, their order and the graph of each call are those of eager.
 
 docs/reference/what-does-not-count.md lists what torch does not promise, so that this check leaves it out.
 """
@@ -18,6 +18,7 @@ from exportdiff.judging.checks.structure.enumeration import (
 from exportdiff.judging.checks.structure.signature import names, signature
 from exportdiff.judging.checks.structure.translation import translation
 from exportdiff.runtime.observing.observation import ExportedObservation
+from exportdiff.runtime.paths.read.normal_forms import without_idle_steps
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -34,9 +35,7 @@ class GraphBroken(OfStructure):
     stage: Stage
     reason: str
 
-    def words(self) -> tuple[str, ...]:
-        """Return fixed words."""
-        return ("graph", "broken")
+    fixed_words = ("graph", "broken")
 
     def lines(self) -> Iterator[str]:
         """Show the reason."""
@@ -51,10 +50,7 @@ class ModuleCycle(OfStructure):
     name: str
 
     stage = "lower"
-
-    def words(self) -> tuple[str, ...]:
-        """Return fixed words."""
-        return ("modules", "cycle")
+    fixed_words = ("modules", "cycle")
 
     def lines(self) -> Iterator[str]:
         """Name the module."""
@@ -70,10 +66,7 @@ class ModulesMissing(OfStructure):
     """Whether eager calls one of them."""
 
     stage = "lower"
-
-    def words(self) -> tuple[str, ...]:
-        """Return fixed words."""
-        return ("modules", "missing")
+    fixed_words = ("modules", "missing")
 
     def lines(self) -> Iterator[str]:
         """List the modules."""
@@ -87,10 +80,7 @@ class ModulesUnknown(OfStructure):
     names: tuple[str, ...]
 
     stage = "lower"
-
-    def words(self) -> tuple[str, ...]:
-        """Return fixed words."""
-        return ("modules", "unknown")
+    fixed_words = ("modules", "unknown")
 
     def lines(self) -> Iterator[str]:
         """List the modules."""
@@ -105,10 +95,7 @@ class NeedlessVariant(OfStructure):
     graph: str
 
     stage = "lower"
-
-    def words(self) -> tuple[str, ...]:
-        """Return fixed words."""
-        return ("variants", "needless")
+    fixed_words = ("variants", "needless")
 
     def lines(self) -> Iterator[str]:
         """Show the beginning of the graph."""
@@ -130,7 +117,7 @@ def structure(reference: EagerObservation, candidate: Observation) -> Iterator[E
     if program.listing is None:
         yield GraphBroken("export", str(program.broken))
         return
-    of_graph = list(recorded_calls(hierarchy, program.listing.without_idle()))
+    of_graph = list(recorded_calls(hierarchy, without_idle_steps(program.listing)))
     yield from of_graph
     if rebuilt is not None:
         yield from _modules(hierarchy, program, rebuilt)
@@ -146,7 +133,7 @@ def structure(reference: EagerObservation, candidate: Observation) -> Iterator[E
 
 
 def _modules(hierarchy: Hierarchy, program: Exported, rebuilt: Rebuilt) -> Iterator[Evidence]:
-    """Look for modules that are missing, unknown, below themselves, or there twice for no reason."""
+    """Look for modules that are missing, unknown, below themselves, or there twice without need."""
     if rebuilt.cycle:
         yield ModuleCycle(rebuilt.cycle)
         return
@@ -168,7 +155,7 @@ def _modules(hierarchy: Hierarchy, program: Exported, rebuilt: Rebuilt) -> Itera
 def _recorded_names(program: Exported) -> set[str]:
     """Return the modules that the graph names, and their parents."""
     names: set[str] = set()
-    for step in program.listing.without_idle().steps if program.listing else ():
+    for step in without_idle_steps(program.listing).steps if program.listing else ():
         for frames in (step.frames or (), *step.inside):
             names.update(frame.module for frame in frames)
     return names | {name[:dot] for name in names for dot, each in enumerate(name) if each == "."}

@@ -11,8 +11,14 @@ import torch.fx._pytree as fx_pytree
 from torch import fx, nn
 from torch.utils import _pytree as pytree
 
-from exportdiff.runtime.observing.graphs import Frame, Listing, Step
+from exportdiff.runtime.observing.graphs import Listing, ModuleFrame, Step
 from exportdiff.runtime.paths.read.effects import does_nothing, effects_of
+from exportdiff.runtime.paths.read.normal_forms import (
+    live,
+    memory_of,
+    with_in_place_results_replaced,
+    without_idle_steps,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -42,16 +48,16 @@ class _Body:
 
     def __init__(self, module: fx.GraphModule) -> None:
         reader = Reader(stacks=True)
-        listing = reader.read(module, module.graph).without_idle()
+        listing = without_idle_steps(reader.read(module, module.graph))
         # The calls inside a region are known. Other operators with graphs are opaque.
         self.inside: list[Frames] = []
         for step in listing.steps:
             self.inside += [step.frames] if step.frames else []
             self.inside += step.inside
         self.opaque = any(step.opaque for step in listing.steps)
-        self.listing = listing.live()
+        self.listing = live(listing)
         self.impure = any(step.impure for step in self.listing.steps)
-        memory = self.listing.memory()
+        memory = memory_of(self.listing)
         written = {memory[o] for step in self.listing.steps for o in step.writes}
         returned = {memory[o] for o in self.listing.returns.operands}
         inputs = [f"input {number}" for number in range(_inputs(module.graph))]
@@ -59,7 +65,7 @@ class _Body:
         """For each of its inputs, whether it is changed."""
         self.shares = [memory.get(name) in returned for name in inputs]
         """For each of its inputs, whether a result may be a view of it."""
-        returns, settled = listing.returns, listing.settled().returns.operands
+        returns, settled = listing.returns, with_in_place_results_replaced(listing).returns.operands
         # If a result is nested, its position among the operands is unknown.
         flat = returns.arguments == f"({', '.join(['%'] * len(settled))})"
         pairs = zip(returns.operands, settled, strict=True) if flat else ()
@@ -232,7 +238,7 @@ class Reader:
         self.calls.append((below, int(frames[-1].call) if frames else None))
         self.ran.append(module)
         inner: Any = module.graph
-        return self._run(module, inner, below, (*frames, Frame(below, number)), iter(args), kwargs)
+        return self._run(module, inner, below, (*frames, ModuleFrame(below, number)), iter(args), kwargs)
 
     def _called(self, module: nn.Module | None, args: Any, kwargs: Any) -> _Value:
         operands: list[Operand] = []
@@ -307,7 +313,7 @@ def _recorded(node: fx.Node) -> Frames | None:
     stack = node.meta.get("nn_module_stack")
     if not stack or next(iter(stack)).startswith(_NOWHERE):
         return None
-    return tuple([Frame(path, key) for key, (path, _) in stack.items() if path])
+    return tuple([ModuleFrame(path, key) for key, (path, _) in stack.items() if path])
 
 
 def _text(
