@@ -210,7 +210,7 @@ def test_nearly_every_tag_and_half_of_the_ops_are_drawn() -> None:
         seen = tags_of(program)
         assert excluded(seen) == [], f"example {example}"
         tags -= seen
-        ops -= {op.name for op in of_type(program.classes, Op)}
+        ops -= {op.name for op in ir.of_type(program.classes, ir.Op)}
     assert len(tags) <= len(TAGS) // 20, tags
     assert len(ops) <= len(OPS) // 2, ops
 
