@@ -219,7 +219,7 @@ def with_a_fix(corpora: pathlib.Path) -> pathlib.Path:
     return corpora
 
 
-def test_a_masked_finding_is_confirmed_with_its_fixes_and_gives_way_to_plain_torch(
+def test_a_masked_finding_is_confirmed_with_its_fixes(
     tmp_path: pathlib.Path,
 ) -> None:
     within: list[tuple[str, ...]] = []

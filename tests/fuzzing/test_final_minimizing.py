@@ -114,7 +114,7 @@ def test_an_unconfirmed_finding_says_what_it_would_have_been(tmp_path: pathlib.P
     assert [event.classification.kind for event in tried] == ["new", "masked", "new"]
 
 
-def test_what_most_programs_show_comes_first_and_the_same_on_another_path_last() -> None:
+def test_frequent_findings_come_first() -> None:
     masked = Classification("masked", ("mend_it",))
 
     def cause(finding: Finding, programs: int, classification: Classification = NEW) -> FindingPrograms:

@@ -38,7 +38,7 @@ def lines(source: str) -> int:
 
 @settings(max_examples=examples(20))
 @given(exportdiff.strategies.models())
-def test_a_drawn_model_builds_the_same_each_time_and_its_repr_makes_it_again(drawn: DrawnModel) -> None:
+def test_a_drawn_model_can_be_built_again(drawn: DrawnModel) -> None:
     (one, args, kwargs), (other, again, _) = drawn.build(), drawn.build()
     assert one is not other and isinstance(one, torch.nn.Module) and isinstance(kwargs, dict)
     for mine, theirs in zip(one.state_dict().values(), other.state_dict().values(), strict=True):

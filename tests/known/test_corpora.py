@@ -82,7 +82,7 @@ if __name__ == "__main__":
 """
 
 
-def test_a_file_exits_with_3_where_it_raises_what_is_not_its_bug(tmp_path: pathlib.Path) -> None:
+def test_a_file_exits_with_3_after_another_error(tmp_path: pathlib.Path) -> None:
     text = (CORPORA / "seeds" / "pr_137013.py").read_text(encoding="utf-8")
     file = tmp_path / "file.py"
     file.write_text(text.replace("    expected, got = show()", "    raise KeyError('another error')"))
