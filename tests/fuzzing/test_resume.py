@@ -148,7 +148,7 @@ def test_a_campaign_goes_on_whatever_has_ended_it(
     running = _start("--resume", str(tmp_path), "--workers", "1")
     printed, errors = running.communicate()
     assert running.returncode == 1, errors
-    assert f"going on in {tmp_path}" in printed
+    assert f"continuing in {tmp_path}" in printed
     assert _summary(tmp_path) == _summary(whole)
     # Nothing was done twice: the journals have the same results and answers.
     assert done < _lines(journal) == _lines(whole / "journal.ndjson")
