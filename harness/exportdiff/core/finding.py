@@ -42,7 +42,7 @@ class Evidence(ABC):
     kind: Kind
     stage: Stage
     call: int | None
-    """The number of the call that shows it; None: it holds without a call."""
+    """The number of the call that shows it; None: no call is needed."""
     relation: Relation
 
     @abstractmethod
@@ -124,7 +124,7 @@ class Finding:
 
     @property
     def call(self) -> int | None:
-        """The number of the call that shows it; None: it holds without a call."""
+        """The number of the call that shows it; None: no call is needed."""
         return self.evidence.call
 
     @property

@@ -23,7 +23,6 @@ from exportdiff.fuzzing.campaign.worker import ExampleResult
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
-    from types import TracebackType
 
 T = TypeVar("T")
 
@@ -93,9 +92,7 @@ class Journal:
         """Do nothing: the file is open."""
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         """Close the file."""
         self._stream.close()
 
