@@ -23,13 +23,13 @@ if TYPE_CHECKING:
 
     from exportdiff.interfaces.reports.folder import Folder
     from exportdiff.interfaces.reports.tally import TalliedFinding, Tally
-    from exportdiff.known.attribution.classification import Kind
+    from exportdiff.known.attribution.classification import ClassificationKind
 
 BLOCKS = 5
 """How many findings are shown; the others are counted."""
 FREQUENT = 2
 """How many known bugs are named; summary.json has all."""
-STYLES: dict[Kind, str] = {"new": "bold red", "masked": "bold yellow"}
+STYLES: dict[ClassificationKind, str] = {"new": "bold red", "masked": "bold yellow"}
 """The kinds of findings that get a block, the most important first."""
 
 
@@ -37,7 +37,7 @@ STYLES: dict[Kind, str] = {"new": "bold red", "masked": "bold yellow"}
 class FindingGroup:
     """Findings of one signature on several paths: one block."""
 
-    kind: Kind
+    kind: ClassificationKind
     key: str
     """Of the finding that stands for the group, in ``Tally.shown``."""
     shown: TalliedFinding
