@@ -16,10 +16,7 @@ from typing import TYPE_CHECKING
 from exportdiff.runtime.patching.binding import check_bound
 from exportdiff.runtime.patching.code import exchanged
 from exportdiff.runtime.patching.compiling import added_names
-from exportdiff.runtime.patching.fix import Fix as Fix
-from exportdiff.runtime.patching.fix import FixError as FixError
-from exportdiff.runtime.patching.fix import read_candidates as read_candidates
-from exportdiff.runtime.patching.fix import read_fix as read_fix
+from exportdiff.runtime.patching.fix import Fix, FixError, read_candidates, read_fix
 from exportdiff.runtime.patching.live import live_functions
 from exportdiff.runtime.patching.plan import plan_of, remember_plan
 
@@ -27,6 +24,8 @@ if TYPE_CHECKING:
     import pathlib
     from collections.abc import Collection, Iterable, Iterator, Mapping
     from types import CodeType, ModuleType
+
+__all__ = ["Fix", "FixError", "applied", "read_candidates", "read_fix"]
 
 
 def read_fixes(folder: pathlib.Path) -> dict[str, Fix]:

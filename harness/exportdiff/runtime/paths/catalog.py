@@ -200,11 +200,6 @@ def promise(path: Path) -> str:
     return RUNNERS[path.runner].promise
 
 
-def is_core(path: Path) -> bool:
-    """Whether it is one of the core paths."""
-    return path.without_device in CORE
-
-
 def is_listed(path: Path) -> bool:
     """Whether the path is listed; any other runs only if ``--paths`` names it."""
     return path.without_device in _listed()

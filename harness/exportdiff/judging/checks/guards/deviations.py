@@ -40,10 +40,7 @@ class WrongAnswer(InCall):
         """Whether an argument differs after the call."""
         return self.where.startswith(INPUT)
 
-    @property
-    def in_deviating_call(self) -> bool:
-        """It is always one."""
-        return True
+    in_deviating_call = True
 
     def words(self) -> tuple[str, ...]:
         return ("accepted", self.altered.deviation)
@@ -63,10 +60,7 @@ class RefusedButChanged(InCall):
     name: str
     """What has changed: an argument, or a tensor of the state."""
 
-    @property
-    def in_deviating_call(self) -> bool:
-        """It is always one."""
-        return True
+    in_deviating_call = True
 
     def words(self) -> tuple[str, ...]:
         return ("refused-but-changed", self.altered.deviation)
@@ -85,10 +79,7 @@ class BrokenByRefusal(InCall):
     """What differs: ``output[0]``, ``input args[0]``, or a tensor of the state; empty if it raises."""
     leaf: LeafDifference
 
-    @property
-    def in_deviating_call(self) -> bool:
-        """It takes one to show it."""
-        return True
+    in_deviating_call = True
 
     def words(self) -> tuple[str, ...]:
         return ("after-refusal", self.leaf.word, self.altered.deviation)

@@ -128,10 +128,7 @@ class DeviatingCallRaised(InCall):
 
     kind = "crash"
 
-    @property
-    def in_deviating_call(self) -> bool:
-        """It is always one."""
-        return True
+    in_deviating_call = True
 
     def words(self) -> tuple[str, ...]:
         return ("served", *crash_words(self.failure), self.altered.deviation)

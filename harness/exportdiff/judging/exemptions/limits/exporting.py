@@ -34,7 +34,7 @@ LIMITS: list[Limit] = []
     "github.com/pytorch/pytorch/issues/149158",
 )
 def size_becomes_tuple(compared: Comparison) -> bool:
-    """Whether two structures are the same but for torch.Size."""
+    """Whether two structures differ only in torch.Size and tuple."""
     match compared.evidence:
         case OutputStructure(expected=expected, seen=seen):
             structures = expected, seen
@@ -67,7 +67,7 @@ def sizes_are_inferred(compared: Comparison) -> bool:
     documented=f"{PROGRAMMING_MODEL}, 'Which values are static vs. dynamic?'",
 )
 def other_metadata_is_static(compared: Comparison) -> bool:
-    """Whether a deviating call changed metadata alone, and its mode does not promise to notice.
+    """Whether a deviating call changed only metadata, and its mode does not promise to notice that.
 
     A value is not metadata: 2.0 where the example has 2, or True where it has 1.
     """
@@ -86,7 +86,7 @@ def other_metadata_is_static(compared: Comparison) -> bool:
     "will be visible by all Module methods', unlike those in a list",
 )
 def modules_in_lists_are_not_registered(compared: Comparison) -> bool:
-    """Whether all modules that eager does not have are named by an index or a key, or by an attribute."""
+    """Whether all modules that eager lacks have names with an index, a key, or an attribute of a class."""
     evidence, hierarchy = compared.evidence, compared.eager.hierarchy
     if not isinstance(evidence, CallsUnknown | ModulesUnknown):
         return False
@@ -95,7 +95,7 @@ def modules_in_lists_are_not_registered(compared: Comparison) -> bool:
 
 
 def _is_unregistered(name: str, attributes: frozenset[str]) -> bool:
-    """Whether a name in a graph is how a module is read that none registers."""
+    """Whether a name in a graph is the expression that reads an unregistered module."""
     if of_class := _OF_CLASS.match(name):
         return f"{of_class[1]}.{of_class[2]}{name[of_class.end() :]}".removeprefix(".") in attributes
     return name in attributes or _IN_CONTAINER.match(name) is not None
@@ -116,7 +116,7 @@ _IN_CONTAINER = re.compile(r"(?!.*(?:\b__dict__\[|\bgetattr\())[\w.]+\[(?:-?\w+|
     "AttrProxy.__getitem__",
 )
 def slices_have_names_of_their_own(compared: Comparison) -> bool:
-    """Whether all modules that eager does not have, or that went with what was replaced, are slices'."""
+    """Whether all modules that eager lacks, or that went with a replaced container, are slices."""
     evidence = compared.evidence
     if isinstance(evidence, PathRaised) and not SELECTS.keys().isdisjoint(compared.path.transforms):
         return re.search(r"nonexistent target \S*\bslice\(", evidence.failure.message) is not None
@@ -160,7 +160,7 @@ def draft_export_draws_random_numbers(compared: Comparison) -> bool:
     "that are to be kept",
 )
 def custom_backward_is_not_kept(compared: Comparison) -> bool:
-    """Whether only gradients differ, or what requires them, where the model has such a function."""
+    """Whether only gradients or requires_grad differ, and the model has a custom autograd function."""
     flow, evidence = compared.eager.gradients, compared.evidence
     if flow is None or not flow.customized:
         return False
@@ -176,7 +176,7 @@ def custom_backward_is_not_kept(compared: Comparison) -> bool:
     "allow the keys to be in any order'",
 )
 def order_of_keys_is_static(compared: Comparison) -> bool:
-    """Whether a call with keys in another order is answered like one in the order of the example."""
+    """Whether a call with keys in another order has the answer of a call in the order of the example."""
     evidence = compared.evidence
     if not isinstance(evidence, WrongAnswer) or evidence.altered.deviation != "order":
         return False
@@ -190,7 +190,7 @@ def order_of_keys_is_static(compared: Comparison) -> bool:
     "export will treat it as a constant tensor'; torch/export/_unlift.py: 'torch.export will detach it'",
 )
 def unregistered_parameters_are_constants(compared: Comparison) -> bool:
-    """Whether only the flag of a tensor differs, which eager's has for such parameters alone."""
+    """Whether only requires_grad of a tensor differs, which in eager depends on such parameters alone."""
     evidence = compared.evidence
     if not isinstance(compared.seen, ExportedObservation | PipelinedObservation):
         return False
@@ -232,7 +232,7 @@ def constants_take_other_kernels(compared: Comparison) -> bool:
     "interpreter",
 )
 def hooks_change_as_in_eager(compared: Comparison) -> bool:
-    """Whether only hooks of modules changed whose hooks change in eager as well."""
+    """Whether only hooks changed, and only of modules whose hooks also change in eager."""
     evidence = compared.evidence
     return (
         isinstance(evidence, ModuleChanged)

@@ -30,7 +30,7 @@ LIMITS: list[Limit] = []
     documented=f"{UNFLATTEN}: 'id_to_buffer ... buffer.clone()'; ExportedProgram.module() hands out its own",
 )
 def copies_begin_anywhere(compared: Comparison) -> bool:
-    """Whether only the storage offset differs, of a tensor of the state or of what is made of one."""
+    """Whether only the storage offset differs: of a tensor of the state, or of a result computed from it."""
     evidence = compared.evidence
     if evidence.aspect != "offset":
         return False
@@ -56,7 +56,7 @@ def _offsets(state: State | None) -> dict[str, object]:
     "docs.pytorch.org, torch.clone, says: 'the output is converted to the dense (contiguous) format'",
 )
 def copied_parameters_are_packed(compared: Comparison) -> bool:
-    """Whether only the strides differ of a parameter that was deep-copied, or of what is made of one.
+    """Whether only the strides differ: of a parameter that was deep-copied, or of a result computed from it.
 
     A part of the parameter, such as a row, then has another offset too.
     """
@@ -87,7 +87,7 @@ def copied_parameters_are_packed(compared: Comparison) -> bool:
     "comes apart in the same way",
 )
 def copied_parameters_have_memory_of_their_own(compared: Comparison) -> bool:
-    """Whether a parameter was copied without the tensors in its memory, or may be the cause."""
+    """Whether the cause may be a parameter that was copied without the tensors that share its memory."""
     ours, theirs = compared.eager.before, compared.seen.before
     if not _copied(compared) or ours is None or theirs is None:
         return False
@@ -111,7 +111,7 @@ def copied_parameters_have_memory_of_their_own(compared: Comparison) -> bool:
     "torch.device', with torch.preserve_format. What nn.Module.to moves comes apart in the same way",
 )
 def moved_tensors_are_copies(compared: Comparison) -> bool:
-    """Whether state that was really moved has another layout or memory, or may be the cause."""
+    """Whether the cause is, or may be, the other layout or memory of state that was really moved."""
     if "todevice" not in compared.path.transforms or compared.path.device == "cpu":
         return False
     ours, theirs = compared.eager.before, compared.seen.before
@@ -160,7 +160,7 @@ def _has_gaps(tensor: TensorSnapshot) -> bool:
     documented="torch/_functorch/_aot_autograd/frontend_utils.py: 'must be registered as a buffer'",
 )
 def assigned_attributes_are_lost(compared: Comparison) -> bool:
-    """Whether the attribute is one that the model assigns."""
+    """Whether the model assigns the attribute."""
     evidence = compared.evidence
     if not isinstance(evidence, StateLeaf):
         return False
@@ -175,7 +175,7 @@ def assigned_attributes_are_lost(compared: Comparison) -> bool:
     "by the graph and written back; torch/export/_unlift.py, _insert_copy_for_mutations",
 )
 def assigned_is_no_alias(compared: Comparison) -> bool:
-    """Whether identity or memory of an attribute is concerned that eager rebinds, or its gradient.
+    """Whether identity, memory or gradient of an attribute differs that eager rebinds.
 
     In eager the name stands for the new tensor after the call, and for the old one where nothing is assigned.
     """
@@ -196,7 +196,7 @@ def assigned_is_no_alias(compared: Comparison) -> bool:
     "self tensor'",
 )
 def assigned_buffers_keep_their_layout(compared: Comparison) -> bool:
-    """Whether only the layout differs, of a buffer that eager rebinds, and is what it was at first."""
+    """Whether only the layout of a buffer differs that eager rebinds, and the path keeps its first layout."""
     evidence, before = compared.evidence, compared.seen.before
     if not isinstance(evidence, StateLeaf) or evidence.call is None or before is None:
         return False
@@ -250,7 +250,7 @@ def checkpoints_recompute_from_changed_state(compared: Comparison) -> bool:
     "buffers with the provided ones'; tie_weights: 'parameters and buffers tied in the original model'",
 )
 def attributes_are_not_replaced(compared: Comparison) -> bool:
-    """Whether values or identity differ under functional_call, and such a tensor is there."""
+    """Whether values or identity differ under functional_call, and the model has such a tensor."""
     evidence, twice = compared.evidence, compared.eager.held_twice
     if "functional" not in compared.path.transforms:
         return False
@@ -269,7 +269,7 @@ def attributes_are_not_replaced(compared: Comparison) -> bool:
     "tensors, and ignore unused tensors'",
 )
 def unused_names_are_dropped(compared: Comparison) -> bool:
-    """Whether what is missing, or a buffer in another place, is no input of the graph."""
+    """Whether all missing names, or buffers in another order, are not inputs of the graph."""
     evidence = compared.evidence
     if isinstance(evidence, OrderDiffers) and evidence.what == "buffers":
         orders = evidence.expected, evidence.seen
