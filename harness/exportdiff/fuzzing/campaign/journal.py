@@ -89,7 +89,7 @@ class Journal:
         return cls(file, begun, file.open("a", encoding="utf-8"))
 
     def __enter__(self) -> Journal:
-        """Do nothing: the file is open."""
+        """Return the journal, whose file is open."""
         return self
 
     def __exit__(self, *_: object) -> None:
