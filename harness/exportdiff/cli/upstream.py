@@ -54,7 +54,7 @@ def add(commands: Subparsers) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Write the series; print a line for each commit; return 0, or 2 if there is none."""
-    from exportdiff.known.upstream.patch_series import Commit, LeftOut, commit_of, mail, tried
+    from exportdiff.known.upstream.patch_series import Commit, LeftOut, commit_of, mail, try_to_mend
 
     if not CORPORA.is_dir():
         raise UsageError("there is no corpora/ here")
@@ -66,7 +66,7 @@ def run(arguments: argparse.Namespace) -> int:
     commits: list[Commit] = []
     before: list[Fix] = []
     with ThreadPoolExecutor(arguments.workers) as pool:
-        for one in pool.map(partial(tried, fixes=fixes), wanted):
+        for one in pool.map(partial(try_to_mend, fixes=fixes), wanted):
             if isinstance(one, LeftOut):
                 print(f"left out  {one.name}: {one.reason}", flush=True)
                 continue
