@@ -478,7 +478,7 @@ def test_command_without_a_finding(tmp_path: pathlib.Path, capsys: pytest.Captur
         (["good.py:other"], "defines no 'other'"),
         (["good.py", "--path", "no"], "is not a path"),
         (["good.py", "--check", "no"], "there is no such check"),
-        (["good.py", "--out", "good.py"], "this is the file to minimize"),
+        (["good.py", "--out", "good.py"], "is the file to minimize"),
         (["good.py", "--out", "no/out.py"], "its folder must exist"),
     ],
 )
