@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from exportdiff_strategies import program as ir
-from exportdiff_strategies.drawing.modules import class_of, modules
+from exportdiff_strategies.drawing.modules import class_of, module_at, modules
 from exportdiff_strategies.drawing.operations import JOINS, assign, draw_op
 from exportdiff_strategies.drawing.scope import Scope
 from exportdiff_strategies.values import Instance, TensorValue
@@ -24,19 +24,10 @@ def buffers(scope: Scope) -> list[tuple[ir.AttributePath, TensorValue]]:
     """Attributes of ``self``, or of a child, that can be rebound to another tensor."""
     found = []
     for path, value in scope.walk_state():
-        holder = _holder(scope, path)
+        holder = module_at(scope.frames[0].owner, path[:-1])
         if isinstance(value, TensorValue) and holder.slots.get(path[-1]) in ("buffer", "scratch", "constant"):
             found.append((path, value))
     return found
-
-
-def _holder(scope: Scope, path: ir.AttributePath) -> Instance:
-    holder = scope.frames[0].owner
-    for step in path[:-1]:
-        value = holder.attrs[step]
-        assert isinstance(value, Instance)
-        holder = value
-    return holder
 
 
 _SAME_TYPE_OPS = ("add_one", "add", "sub", "clone", "detach", "neg")
