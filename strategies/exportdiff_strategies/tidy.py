@@ -1,7 +1,7 @@
 """Tidying a Program: removing whatever no call, result or effect depends on.
 
 Drawing leaves unused code: results that nothing reads, branches that no call takes, tensors and children that
-nothing uses. Unused code costs export time, distracts the reader and finds few bugs, so most examples are
+nothing uses. Unused code costs export time, distracts the reader and finds few bugs, so most Programs are
 tidied. A Trace of a run shows what to keep: the statements that ran, and the statements of ``__init__`` that
 these depended on. For example, ``if self.training: y = x + 1`` becomes ``y = x + 1`` if the model is always
 in train mode.

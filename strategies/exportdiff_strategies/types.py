@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -66,10 +67,7 @@ class TensorType:
 
 def numel(shape: Shape) -> int:
     """Number of elements of a shape."""
-    count = 1
-    for size in shape:
-        count *= size
-    return count
+    return math.prod(shape)
 
 
 # --- dtypes ---------------------------------------------------------------------------------------------

@@ -281,7 +281,7 @@ ORDINARY = 46
 
 
 def _specials(scope: Scope) -> list[Maker]:
-    """The special statements that this example may use."""
+    """The special statements that this Program may use."""
     found = [maker for maker, switches in _SPECIALS.items() for name in switches if scope.choose.on(name)]
     found += [maker for maker in found if maker in (_control, _keep_then_rebind)]
     found += [maker for maker in found if maker in (_region, _flow)]

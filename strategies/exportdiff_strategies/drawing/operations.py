@@ -65,7 +65,7 @@ SECOND_OPERANDS = 8
 
 
 def enabled(scope: Scope, mutating: bool) -> list[list[str]]:
-    """The names of the ops that the example may use, by group."""
+    """The names of the ops that this Program may use, by group."""
     return [names for group, names in _GROUPS[mutating].items() if scope.choose.on(f"op.{group}")]
 
 
@@ -141,7 +141,7 @@ def _numbers(scope: Scope) -> list[ir.Expr]:
 
 
 def _measures(scope: Scope) -> list[str]:
-    """The names of the measures that the example may use."""
+    """The names of the measures that this Program may use."""
     of_data = [name for name, spec in MEASURES.items() if spec.of_data]
     return [*(name for name in MEASURES if name not in of_data), *of_data * (5 * scope.choose.on("op.data"))]
 

@@ -57,7 +57,7 @@ OPS: dict[str, OpSpec] = {
     **gradients.TABLE,
     **randomness.TABLE,
 }
-"""Every op by its name, simplest first, because a failing example shrinks towards the first."""
+"""Every op by its name, simplest first, because a failing Program shrinks towards the first."""
 
 __all__ = [
     "LIMIT",
