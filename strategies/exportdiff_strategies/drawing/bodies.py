@@ -153,8 +153,7 @@ def _results(scope: Scope) -> ir.Stmt | None:
 
 
 def _use_field(scope: Scope, item: ir.Item) -> ir.Stmt | None:
-    near = scope.recent()
-    op = draw_op(scope, [JOINS], [near], [item]) if near is not None else None
+    op = draw_op(scope, [JOINS], scope.near(), [item])
     return ir.Assign(scope.name(), op or item)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from exportdiff_strategies import program as ir
 from exportdiff_strategies.drawing.modules import class_of, module_at, modules
-from exportdiff_strategies.drawing.operations import JOINS, assign, draw_op
+from exportdiff_strategies.drawing.operations import draw_op, draw_use
 from exportdiff_strategies.drawing.scope import Scope
 from exportdiff_strategies.values import Instance, TensorValue
 
@@ -60,12 +60,10 @@ def _copy(scope: Scope) -> ir.Stmt | None:
     given: list[ir.Expr] = [ir.Var(arg.name) for arg in scope.args if arg.kind == "tensor"]
     sources = given if scope.choose.chance(60) else scope.tensors()
     op = draw_op(scope, [("copy_",)], targets, sources)
-    near = scope.recent() if op is not None and scope.choose.chance(40) else None
-    if op is None or near is None:
-        return None if op is None else ir.Do(op)
-    # Use the buffer, so that its new value reaches an output.
-    used = draw_op(scope, [JOINS], [near], [op])
-    return ir.Do(op) if used is None else assign(scope, used, near)
+    if op is None:
+        return None
+    used = draw_use(scope, [op], new_name=None) if scope.choose.chance(40) else None
+    return used or ir.Do(op)
 
 
 def draw_handover(scope: Scope) -> ir.SetAttr | None:
@@ -97,13 +95,7 @@ _HANDED_OPS = ("double", "add_one", "neg", "mul", "add", "tanh", "sub")
 
 def draw_own_read(scope: Scope) -> ir.Stmt | None:
     """``x = x * self.scaled``, for an attribute that a parent may have set."""
-    near = scope.recent()
-    op = (
-        draw_op(scope, [("add", "mul", "sub")], [near], _own(scope, SET_FROM_OUTSIDE))
-        if near is not None
-        else None
-    )
-    return None if op is None or near is None else assign(scope, op, near, new_name=False)
+    return draw_use(scope, _own(scope, SET_FROM_OUTSIDE), ("add", "mul", "sub"))
 
 
 def draw_own_write(scope: Scope) -> ir.Stmt | None:
