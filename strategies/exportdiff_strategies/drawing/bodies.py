@@ -18,7 +18,7 @@ from exportdiff_strategies.drawing.control import (
 )
 from exportdiff_strategies.drawing.failing import draw_try
 from exportdiff_strategies.drawing.flows import FLOWS, draw_flow
-from exportdiff_strategies.drawing.modules import class_of, modules
+from exportdiff_strategies.drawing.modules import classes
 from exportdiff_strategies.drawing.operations import (
     JOINS,
     VIEWS,
@@ -120,8 +120,7 @@ def _openings(scope: Scope) -> list[Maker]:
 
 
 def _flagged_children(scope: Scope) -> bool:
-    classes = [class_of(module) for _, module in modules(scope.frames[0].owner, 1)]
-    return any(arg.kind in ir.FLAGS for cls in classes if cls is not None for arg in cls.args)
+    return any(arg.kind in ir.FLAGS for cls in classes(scope.frames[0].owner, 1) for arg in cls.args)
 
 
 _plain = tried(draw_assign)

@@ -92,17 +92,8 @@ def _overwritten(scope: Scope, path: ir.AttributePath) -> ir.Stmt | None:
     return None if value is None else _stored(scope, path, value, scope.choose.chance(50))
 
 
-def _written_late(scope: Scope) -> ir.Stmt | None:
-    """A new value of a buffer is computed, the old one read, and the new one written after that."""
-    return _updated(scope, reads=True)
-
-
-def _recurrent(scope: Scope) -> ir.Stmt | None:
-    """``h = tanh(self.hidden + x)``, ``self.hidden = h``, and on with ``h``."""
-    return _updated(scope, reads=False)
-
-
 def _updated(scope: Scope, reads: bool) -> ir.Stmt | None:
+    """``h = tanh(self.hidden + x)``, ``self.hidden = h``; ``reads``: the old value is used in between."""
     found = buffers(scope)
     if not found:
         return None
@@ -161,8 +152,8 @@ def write_alias_first(scope: Scope) -> None:
 FLOWS: dict[str, Maker] = {
     "flow.twice": _kept_twice,
     "flow.shift": _shifted,
-    "flow.between": _written_late,
-    "flow.recurrent": _recurrent,
+    "flow.between": partial(_updated, reads=True),
+    "flow.recurrent": partial(_updated, reads=False),
     "flow.aliases": _alias_written,
 }
 """Switch -> a flow."""

@@ -49,6 +49,11 @@ def class_of(instance: Instance) -> ir.ClassDef | None:
     return instance.kind if isinstance(instance.kind, ir.ClassDef) else None
 
 
+def classes(owner: Instance, depth: int) -> list[ir.ClassDef]:
+    """The classes of the modules within ``depth`` attribute steps, without layers."""
+    return [cls for _, module in modules(owner, depth) if (cls := class_of(module)) is not None]
+
+
 def count_instances(root: Instance, seen: set[int] | None = None) -> int:
     """The number of module objects at and below ``root``."""
     seen = set() if seen is None else seen
