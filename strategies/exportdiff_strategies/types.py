@@ -1,4 +1,8 @@
-"""Tensor types: what is known of a tensor without running it, and the arithmetic of shapes and dtypes."""
+"""Tensor types: the sizes, strides and dtype of a tensor, and the arithmetic of shapes and dtypes.
+
+The functions follow torch to the bit, without torch: for example, ``promote`` is ``torch.result_type``, and
+``viewed`` says whether ``x.view(shape)`` is possible, and with which strides.
+"""
 
 from __future__ import annotations
 

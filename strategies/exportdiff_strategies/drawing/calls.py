@@ -1,4 +1,4 @@
-"""Drawing calls: of submodules and their methods, of functions passed in, and loops over containers."""
+"""Drawing calls of submodules and their methods, calls of functions passed in, and loops over containers."""
 
 from __future__ import annotations
 

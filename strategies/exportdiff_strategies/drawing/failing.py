@@ -1,4 +1,4 @@
-"""Drawing exceptions: modules that raise for some arguments, and ``try`` statements that catch these."""
+"""Drawing code that raises: modules that refuse some arguments, and ``try`` statements around them."""
 
 from __future__ import annotations
 
