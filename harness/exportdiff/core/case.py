@@ -38,6 +38,8 @@ class Built(NamedTuple):
     kwargs: dict[str, Any]
     probes: tuple[CallArguments, ...] = ()
     """The arguments of further calls, with tensors of other sizes."""
+    draws: bool = False
+    """Whether making all this draws random numbers."""
 
 
 @dataclass(frozen=True)
@@ -76,10 +78,12 @@ class Case:
 
         Raises InvalidFactory if a return value is wrong; exceptions of the two functions pass through.
         """
-        built = _checked(_seeded(self.make), self.name)
+        made, draws = _seeded(self.make)
+        built = _checked(made, self.name)._replace(draws=draws)
         if self.probes is None:
             return built
-        return built._replace(probes=_checked_probes(_seeded(self.probes), built))
+        probes, draws = _seeded(self.probes)
+        return built._replace(probes=_checked_probes(probes, built), draws=built.draws or draws)
 
     def shapes(self) -> object:
         """Return a fresh spec of dynamic shapes; None if there is none."""
@@ -90,10 +94,12 @@ OPTIONAL_FUNCTIONS = ("dynamic_shapes", "probes")
 """The optional functions that a program may define next to its factory."""
 
 
-def _seeded(function: Callable[[], object]) -> object:
+def _seeded(function: Callable[[], object]) -> tuple[object, bool]:
+    """Call a function; return with its result whether it draws random numbers."""
     with torch.random.fork_rng(devices=[]):
         seed(0)
-        return function()
+        before = torch.get_rng_state()
+        return function(), not torch.equal(before, torch.get_rng_state())
 
 
 def seed(number: int) -> None:

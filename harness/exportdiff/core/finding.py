@@ -5,9 +5,9 @@ from __future__ import annotations
 import hashlib
 import json
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -16,6 +16,10 @@ if TYPE_CHECKING:
 
 Kind = Literal["mismatch", "crash", "hang", "abort"]
 Stage = Literal["export", "lower", "run"]
+
+Draws = Literal["build", "calls"]
+"""What draws random numbers: making the model and its inputs, or calling the model."""
+DRAWS: tuple[Draws, ...] = get_args(Draws)
 
 MESSAGE_LINES = 10
 
@@ -106,6 +110,8 @@ class Finding:
     consequences: tuple[Consequence, ...] = ()
     minimal: str = ""
     """The fingerprint of the minimized program (see core/program_text/canonical.py); empty: not minimized."""
+    draws: frozenset[Draws] = field(default=frozenset(DRAWS), compare=False)
+    """Where the program draws random numbers, or may do so."""
 
     def __post_init__(self) -> None:
         """Fill in ``shown_on``."""

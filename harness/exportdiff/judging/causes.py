@@ -31,6 +31,7 @@ from exportdiff.core.finding import Consequence, Finding, Relation
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from exportdiff.core.finding import Draws
     from exportdiff.core.path import Path
 
 Difference = Consequence
@@ -49,11 +50,15 @@ class PathFindings:
 
 
 def path_findings(
-    differences: Iterable[Difference], path: Path, probes: frozenset[int] = frozenset()
+    differences: Iterable[Difference],
+    path: Path,
+    probes: frozenset[int] = frozenset(),
+    draws: frozenset[Draws] = frozenset(),
 ) -> PathFindings:
     """Sort the differences of one path into findings and consequences.
 
-    ``differences`` are in the order of the checks; ``probes`` are the numbers of the calls with other sizes.
+    ``differences`` are in the order of the checks; ``probes`` are the numbers of the calls with other sizes;
+    ``draws`` says where the program draws random numbers.
     """
     seen = list(differences)
     alone = [each for each in seen if each.evidence.relation not in _SHOWN_IN_CALLS]
@@ -61,7 +66,7 @@ def path_findings(
     if in_calls and in_calls[0].evidence.kind == "crash":
         in_calls += [each for each in alone if _relation(each) is Relation.MISSING_STATE]
         alone = [each for each in alone if _relation(each) is not Relation.MISSING_STATE]
-    findings = [_finding(each, path, probes) for each in alone]
+    findings = [_finding(each, path, probes, draws) for each in alone]
     possible: tuple[Difference, ...] = ()
     if in_calls:
         first, *rest = in_calls
@@ -69,12 +74,12 @@ def path_findings(
         others = tuple(each for each in rest if _relation(each) is not Relation.POSSIBLE_CAUSE)
         spoiler = next((n for n, each in enumerate(alone) if _spoils(_relation(each), first)), None)
         if spoiler is None:
-            found = _finding(first, path, probes)
+            found = _finding(first, path, probes, draws)
             findings.insert(0, replace(found, consequences=(*possible, *others)))
         else:
             findings[spoiler] = replace(findings[spoiler], consequences=(first, *possible, *others))
         possible = tuple(each for each in possible if each.evidence.words() != first.evidence.words())
-    signatures = frozenset(_finding(each, path, probes).signature for each in possible)
+    signatures = frozenset(_finding(each, path, probes, draws).signature for each in possible)
     return PathFindings(folded(findings), signatures)
 
 
@@ -101,8 +106,8 @@ def _spoils(relation: Relation, first: Difference) -> bool:
     return relation is Relation.SPOILS_CALLS
 
 
-def _finding(seen: Difference, path: Path, probes: frozenset[int]) -> Finding:
-    return Finding(path, seen.check, seen.evidence, probe=seen.evidence.call in probes)
+def _finding(seen: Difference, path: Path, probes: frozenset[int], draws: frozenset[Draws]) -> Finding:
+    return Finding(path, seen.check, seen.evidence, probe=seen.evidence.call in probes, draws=draws)
 
 
 def folded(findings: Iterable[Finding]) -> tuple[Finding, ...]:

@@ -194,7 +194,8 @@ class _Judgement:
                     excused.add(limit.name)
         probes = frozenset(number for number, call in enumerate(candidate.calls) if call.probe)
         probes |= {each.number for each in candidate.small_calls}
-        return path_findings(differences, candidate.path, probes), excused
+        draws = self._references[eager_key(candidate.path)].observation.draws
+        return path_findings(differences, candidate.path, probes, draws), excused
 
 
 def _is_about_a_value(finding: Finding) -> bool:

@@ -19,10 +19,9 @@ from exportdiff_strategies.ops.rules import (
     itself,
     joint,
     making,
-    require,
     same,
 )
-from exportdiff_strategies.ops.spec import Choices, Operand, OpSpec, Outcome, Params, no_params
+from exportdiff_strategies.ops.spec import Choices, Operand, OpSpec, Outcome, Params, no_params, require
 from exportdiff_strategies.types import Shape, TensorType, dense, fresh
 
 

@@ -34,12 +34,6 @@ DYNAMIC_SHAPES_CLASSES: tuple[type, ...] = tuple(
 """The classes of torch that export accepts as dynamic shapes, in addition to containers."""
 
 
-def is_exporting() -> bool:
-    """Whether torch says that an export is running; False if torch has no such flag."""
-    asked = getattr(torch.compiler, "is_exporting", None)
-    return asked is not None and bool(asked())
-
-
 @contextlib.contextmanager
 def nothing_compiled() -> Iterator[None]:
     """Do not compile ``torch.cond`` and similar operators in the block. Without stances, disables Dynamo."""

@@ -16,6 +16,7 @@ from exportdiff.judging.checks.compare.mappings import unequal
 from exportdiff.judging.checks.evidence import InCall, OfLeaf, WithoutCall
 from exportdiff.judging.checks.state import sort_of
 from exportdiff.runtime.observing.observation import ExportedObservation
+from exportdiff.runtime.observing.process_state import RANDOM_STATE
 from exportdiff.runtime.observing.tensors import argument
 
 if TYPE_CHECKING:
@@ -174,7 +175,7 @@ class ProcessChanged(_Changed):
 
 
 _CHANGE_NO_RESULT = frozenset(
-    {"sizes marked on the example inputs", "graph of the exported program", "global random number generator"}
+    {"sizes marked on the example inputs", "graph of the exported program", RANDOM_STATE}
 )
 
 
@@ -344,7 +345,7 @@ def _after_calls(reference: Observation, candidate: Observation) -> Iterator[Evi
 
 
 # A call that raises while it is traced has done nothing; eager has run up to the line that raises.
-_ON_THE_WAY = ("global random number generator", "text on standard output", "text on standard error")
+_ON_THE_WAY = (RANDOM_STATE, "text on standard output", "text on standard error")
 
 
 def _first_left(ours: Call, theirs: Call) -> tuple[str, tuple[str, str] | None] | None:

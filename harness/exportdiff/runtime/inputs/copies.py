@@ -100,8 +100,10 @@ class Examples:
         probes: Sequence[CallArguments] = (),
         *,
         other_values: bool = True,
+        draws: bool = False,
     ) -> None:
-        """Keep the originals, which no model receives; ``other_values`` as in Case."""
+        """Keep the originals, which no model receives; ``other_values`` as in Case, ``draws`` as in Built."""
+        self.draws = draws
         self._changes = CHANGES if other_values else (None,) * CALLS
         self._example = _Flat(*flatten((args, kwargs)))
         self._probes = [_Flat(*flatten((probe.args, probe.kwargs))) for probe in probes]
@@ -210,7 +212,9 @@ def build(case: Case, device: str) -> tuple[nn.Module, Examples]:
     if device == second_device.NAME:
         second_device.load()
     built = case.build()
-    examples = Examples(built.args, built.kwargs, device, built.probes, other_values=case.other_values)
+    examples = Examples(
+        built.args, built.kwargs, device, built.probes, other_values=case.other_values, draws=built.draws
+    )
     return move_model(built.model, device), examples
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import torch
 
+from exportdiff.core.finding import DRAWS
 from exportdiff.core.path import Path
 from exportdiff.runtime.inputs.copies import build
 from exportdiff.runtime.observing.caches import forget_compiled
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from torch import nn
 
     from exportdiff.core.case import Case
+    from exportdiff.core.finding import Draws
     from exportdiff.runtime.observing.tensors import State, TensorSnapshot
     from exportdiff.runtime.paths.stopwatch import Stopwatch
 
@@ -105,8 +107,13 @@ def _observe(
         finite_only=case.finite_only,
         prints=bool(printed.texts()),
         unregistered=_holds_unregistered(model),
+        draws=_draws(build=examples.draws, calls=caller.draws),
         **ran._asdict(),
     )
+
+
+def _draws(**places: bool) -> frozenset[Draws]:
+    return frozenset(place for place in DRAWS if places[place])
 
 
 def eager_path(device: str) -> Path:

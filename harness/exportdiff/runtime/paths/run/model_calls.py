@@ -13,13 +13,17 @@ from exportdiff.runtime.inputs.deviations import DEVIATIONS, PROMISED_DEVIATIONS
 from exportdiff.runtime.inputs.edits import edit, plan_edits
 from exportdiff.runtime.observing.aliasing import OUTPUT, memory, mutation_probes, named_tensors
 from exportdiff.runtime.observing.checkpoint import Checkpoint
-from exportdiff.runtime.observing.environment import modes_left
 from exportdiff.runtime.observing.failure import failure
 from exportdiff.runtime.observing.gradients import gradients, of_unregistered
 from exportdiff.runtime.observing.history import has_history
 from exportdiff.runtime.observing.isolation import Isolation, Start
-from exportdiff.runtime.observing.observation import Call, DeviatingCall, SmallCall
-from exportdiff.runtime.observing.process_state import restore_modes
+from exportdiff.runtime.observing.observation import Aftermath, Call, DeviatingCall, SmallCall
+from exportdiff.runtime.observing.process_state import (
+    RANDOM_STATE,
+    read_process_state,
+    read_random_state,
+    restore_modes,
+)
 from exportdiff.runtime.observing.tensors import Roles, flatten, state_snapshot, tree_snapshot
 from exportdiff.runtime.paths.modes import MODES
 from exportdiff.runtime.paths.run.informative import informative_first
@@ -139,6 +143,8 @@ class ModelCaller:
         self.clock = clock
         self._run = model if run is None else run
         self._roles = roles
+        self.draws = False
+        """Whether a call has drawn random numbers."""
 
     def __call__(
         self, inputs: Inputs, number: int, *, probe: bool = False, deviation: Deviation | None = None
@@ -152,6 +158,7 @@ class ModelCaller:
         failed: Failure | None = None
         # Every path gets the same random numbers if it draws them in the same order.
         seed(number)
+        start = read_random_state()
         with self.clock:
             try:
                 if deviation is not None:
@@ -160,7 +167,8 @@ class ModelCaller:
                 flatten(outputs)  # raises for an object that was never initialised
             except Exception as error:
                 failed = failure(error, "run")
-        left = modes_left()
+        left = read_process_state()
+        self.draws |= left.pop(RANDOM_STATE) != start  # export drops numbers that nothing uses
         named = named_tensors(None if failed else outputs, inputs, self.model)
         # If a graph fails inside of jvp, it leaves a functorch level open, on which no tensor can be read.
         with temporarily_clear_interpreter_stack() if failed else contextlib.nullcontext():
@@ -173,7 +181,7 @@ class ModelCaller:
                 refilled=inputs.refilled(),
                 memory=memory(named),
                 unregistered=of_unregistered(named) if self._roles else frozenset(),
-                aftermath=left,
+                aftermath=Aftermath(left, {}),
             )
         return call, named
 
