@@ -28,7 +28,8 @@ if TYPE_CHECKING:
     from exportdiff.runtime.observing.tensors import State
 
 
-class Occurrence(NamedTuple):
+@dataclass(frozen=True)
+class Occurrence:
     """One step, by its operator and its number among all steps of this operator, before any is left out."""
 
     operator: str
