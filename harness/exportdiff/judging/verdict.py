@@ -21,8 +21,8 @@ from exportdiff.judging.exemptions.refusals import REFUSALS
 from exportdiff.judging.precision import in_float64, with_exact_values
 from exportdiff.judging.results import PathResult, Unjudged, Verdict
 from exportdiff.runtime.inputs.copies import CALLS
+from exportdiff.runtime.observing.faster_torch import faster_torch
 from exportdiff.runtime.observing.observation import CompiledObservation, PipelinedObservation
-from exportdiff.runtime.observing.shortcuts import shortcuts
 from exportdiff.runtime.observing.tensors import TensorSnapshot
 from exportdiff.runtime.observing.values import parts
 from exportdiff.runtime.paths import eager_key
@@ -61,7 +61,7 @@ def judge(
         if name not in CHECKS:
             raise ValueError(f"no check {name!r}; there are {', '.join(CHECKS)}")
     chosen = frozenset(CHECKS if checks is None else checks)
-    with _quiet(), _own_random_numbers(), shortcuts():
+    with _quiet(), _own_random_numbers(), faster_torch():
         with contextlib.suppress(_OtherValuesFailError):
             return _Judgement(case, paths, chosen, refusals).verdict(on_path)
         case = replace(case, other_values=False)
