@@ -21,7 +21,7 @@ from exportdiff.fuzzing.campaign.events import (
     HarnessError,
     TorchesCompared,
 )
-from exportdiff.interfaces.reports.campaign_comparison import Rate, since
+from exportdiff.interfaces.reports.campaign_comparison import Rate, compare_campaigns
 from exportdiff.interfaces.reports.campaign_report import CampaignReport
 from exportdiff.interfaces.reports.discovery import Discovery
 from exportdiff.interfaces.reports.folder import Folder
@@ -213,7 +213,7 @@ def test_what_nobody_can_estimate_is_not_estimated(tmp_path: pathlib.Path) -> No
     assert (
         "9 findings seen, too few of them again to say how many are left; one program in 1 shows" in seen.text
     )
-    assert "programs judged9" in seen.text and "left to find, at least" not in seen.text
+    assert "programs judged9" in seen.text and "still to be found, at least" not in seen.text
 
 
 def test_without_findings_it_says_so(tmp_path: pathlib.Path) -> None:
@@ -296,13 +296,13 @@ def test_since_last_time(whole: str) -> None:
     assert "Compared with a campaign of 40 programs on torch 2.13.0, seed 6." in seen.text
     assert "They ran different programs" in seen.text
     for what, number in (
-        ("findings first seen now", 1),
-        ("findings seen both times", 2),
-        ("findings no longer seen", 0),
+        ("findings that are new since then", 1),
+        ("findings in both campaigns", 2),
+        ("findings no longer found", 0),
     ):
         assert f"{what}{number}" in seen.text.replace(f"{what} ", what), what
-    assert "also last time" in seen.texts[f"f-{NEW.fingerprint}"]
-    assert "first seen" in seen.texts[f"f-{MASKED.fingerprint}"]
+    assert "also before" in seen.texts[f"f-{NEW.fingerprint}"]
+    assert "first found" in seen.texts[f"f-{MASKED.fingerprint}"]
     # Ten of ten programs showed it, and none of ten: 2 / 2 ** 10.
     assert "chance alone would hide less than once in 500 times: second_bug." in seen.text
     assert "first_bug: 0.0% of the programs before, 100.0% now" in whole
@@ -313,14 +313,18 @@ def test_findings_are_compared_by_every_fingerprint_that_they_had(tmp_path: path
     small = [*plain[:-1], nights.minimized(), plain[-1]]
     now = CampaignReport.of([write(tmp_path / "now", plain)])
     before = CampaignReport.of([write(tmp_path / "before", small)])
-    assert since(now, before).fresh == since(before, now).fresh == frozenset()
+    assert (
+        compare_campaigns(now, before).new_findings
+        == compare_campaigns(before, now).new_findings
+        == frozenset()
+    )
     nothing = CampaignReport.of([write(tmp_path / "nothing", night(findings=False))])
-    compared = since(now, nothing)
-    assert compared.fresh == set(now.tally.shown) and compared.gone == ()
-    assert [each.finding.fingerprint for each in since(nothing, now).gone] == [
+    compared = compare_campaigns(now, nothing)
+    assert compared.new_findings == set(now.tally.findings) and compared.gone == ()
+    assert [each.finding.fingerprint for each in compare_campaigns(nothing, now).gone] == [
         each.fingerprint for each in (NEW, AGAIN, MASKED)
     ]
-    assert compared.entered == {"first_bug", "first_rare_bug"}
+    assert compared.new_bugs == {"first_bug", "first_rare_bug"}
     assert compared.same_programs
 
 
@@ -360,7 +364,7 @@ def test_known_bugs_are_compared_where_they_were_counted(tmp_path: pathlib.Path)
     events = [*night()[:-1], nights.done(41, known=("first_bug",)), night()[-1]]
     told = CampaignReport.of([write(tmp_path, events)])
     assert told.tally.occurrences["first_bug"] == 11
-    (frequent,) = [rate for rate in since(told, told).rates if rate.name == "first_bug"]
+    (frequent,) = [rate for rate in compare_campaigns(told, told).rates if rate.name == "first_bug"]
     assert (frequent.now, frequent.of_now, frequent.before, frequent.of_before) == (10, 10, 10, 10)
 
 

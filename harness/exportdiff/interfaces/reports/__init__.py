@@ -1,9 +1,5 @@
-"""Listeners: each takes the events of a campaign and writes one thing. The engine knows none of them."""
+"""Reports: text, HTML, XML and JSON about campaigns and models.
 
-from __future__ import annotations
-
-from collections.abc import Callable
-
-from exportdiff.fuzzing.campaign.events import Event
-
-Listener = Callable[[Event], None]
+A report of a campaign is a class that takes each event and writes one thing, or a function of a finished
+``CampaignReport``. The campaign does not know them.
+"""
