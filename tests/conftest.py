@@ -16,12 +16,6 @@ from support import hypothesis_profiles
 HEADER = "import torch\nfrom torch import nn\n\n"
 
 
-def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption(
-        "--every-tag", action="store_true", help="test shrinking for every feature tag; takes an hour"
-    )
-
-
 @pytest.hookimpl(tryfirst=True)
 def pytest_configure(config: pytest.Config) -> None:
     """Before Hypothesis's own plugin, which loads the profile of its option and takes the seed."""
@@ -40,11 +34,6 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_xdist_auto_num_workers() -> int:
     """Return the processes of ``-n auto``: three for two cores, because many tests wait for a process."""
     return processors() * 3 // 2
-
-
-@pytest.fixture
-def every_tag(pytestconfig: pytest.Config) -> bool:
-    return bool(pytestconfig.getoption("--every-tag"))
 
 
 @pytest.fixture(autouse=True, scope="session")

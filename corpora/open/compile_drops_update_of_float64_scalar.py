@@ -43,12 +43,18 @@ def make():
     return Model(), (torch.ones(2),)
 
 
-if __name__ == "__main__":
-    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+def show():
     (model, args), (compiled, _) = make(), make()
     model(*args)
     compiled.compile(backend="aot_eager")
     compiled(*args)
-    bug = not torch.equal(model.total, compiled.total)
-    print(f"{'BUG' if bug else 'ok'}: the sum is {model.total} in eager, {compiled.total} compiled")
+    return model.total, compiled.total
+
+
+if __name__ == "__main__":
+    # Exit code 1 means that the bug is there: any other error exits with 3.
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)
+    expected, got = show()
+    bug = not torch.equal(expected, got)
+    print(f"{'BUG' if bug else 'ok'}: the sum is {expected} in eager, {got} compiled")
     raise SystemExit(bug)

@@ -47,12 +47,17 @@ def make():
     return Model(), (torch.ones(1),)
 
 
-if __name__ == "__main__":
-    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
-    model, args = make()
-    other, _ = make()
+def show():
+    (model, args), (other, _) = make(), make()
     model(*args)
     torch.compile(other, backend="eager")(*args)
-    bug = other.count != model.count
-    print(f"{'BUG' if bug else 'ok'}: eager leaves {model.count} in count, compiled {other.count}")
+    return model.count, other.count
+
+
+if __name__ == "__main__":
+    # Exit code 1 means that the bug is there: any other error exits with 3.
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)
+    expected, got = show()
+    bug = expected != got
+    print(f"{'BUG' if bug else 'ok'}: eager leaves {expected} in count, compiled {got}")
     raise SystemExit(bug)

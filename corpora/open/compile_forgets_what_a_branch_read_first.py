@@ -44,13 +44,17 @@ def make():
     return model, (torch.ones(1),)
 
 
-if __name__ == "__main__":
-    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
-    model, args = make()
-    other, _ = make()
+def show():
+    (model, args), (other, _) = make(), make()
     model(*args)
     torch.compile(other, backend="eager")(*args)
-    expected, seen = model.count, other.count
-    bug = not torch.equal(expected, seen)
-    print(f"{'BUG' if bug else 'ok'}: eager leaves {expected} in count, compiled {seen}")
+    return model.count, other.count
+
+
+if __name__ == "__main__":
+    # Exit code 1 means that the bug is there: any other error exits with 3.
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)
+    expected, got = show()
+    bug = not torch.equal(expected, got)
+    print(f"{'BUG' if bug else 'ok'}: eager leaves {expected} in count, compiled {got}")
     raise SystemExit(bug)

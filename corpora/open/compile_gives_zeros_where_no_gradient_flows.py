@@ -41,11 +41,17 @@ def make():
     return Model(), (torch.ones(1, 1),)
 
 
-if __name__ == "__main__":
-    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+def show():
     (eager, args), compiled = make(), torch.compile(make()[0], backend="aot_eager")
     eager(*args).sum().backward()
     compiled(*args).sum().backward()
-    expected, seen = eager.aux.weight.grad, compiled.aux.weight.grad
-    print(f"{'ok' if seen is expected else 'BUG'}: aux.weight.grad is {seen}, eager's is {expected}")
-    raise SystemExit(seen is not expected)
+    return eager.aux.weight.grad, compiled.aux.weight.grad
+
+
+if __name__ == "__main__":
+    # Exit code 1 means that the bug is there: any other error exits with 3.
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)
+    expected, got = show()
+    bug = got is not expected
+    print(f"{'BUG' if bug else 'ok'}: aux.weight.grad is {got}, eager's is {expected}")
+    raise SystemExit(bug)

@@ -46,15 +46,20 @@ def make():
     return Model(), (x, x[0])
 
 
-if __name__ == "__main__":
-    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+def show():
     model, args = make()
     compiled = torch.compile(model, backend="aot_eager")
     compiled(*args)
-    args = torch.ones(1, 3), torch.ones(3)
+    args = (torch.ones(1, 3), torch.ones(3))
     expected = model(*args).tolist()
-    args = torch.ones(1, 3), torch.ones(3)
-    seen = compiled(*args).tolist()
-    bug = seen != expected
-    print(f"{'BUG' if bug else 'ok'}: for separate inputs, eager gives {expected}, torch.compile {seen}")
+    args = (torch.ones(1, 3), torch.ones(3))
+    return expected, compiled(*args).tolist()
+
+
+if __name__ == "__main__":
+    # Exit code 1 means that the bug is there: any other error exits with 3.
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)
+    expected, got = show()
+    bug = expected != got
+    print(f"{'BUG' if bug else 'ok'}: for separate inputs, eager gives {expected}, torch.compile {got}")
     raise SystemExit(bug)

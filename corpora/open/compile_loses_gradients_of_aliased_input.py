@@ -45,16 +45,19 @@ def make():
     return model, (state, state[:1])
 
 
-if __name__ == "__main__":
-    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+def show():
     model, args = make()
     expected = model(*args)
     model, args = make()
     model.compile(backend="aot_eager")
-    seen = model(*args)
-    bug = expected.requires_grad != seen.requires_grad
-    print(
-        f"{'BUG' if bug else 'ok'}: requires_grad is {expected.requires_grad} in eager, "
-        f"{seen.requires_grad} with torch.compile"
-    )
+    got = model(*args)
+    return expected.requires_grad, got.requires_grad
+
+
+if __name__ == "__main__":
+    # Exit code 1 means that the bug is there: any other error exits with 3.
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)
+    expected, got = show()
+    bug = expected != got
+    print(f"{'BUG' if bug else 'ok'}: requires_grad is {expected} in eager, {got} with torch.compile")
     raise SystemExit(bug)

@@ -42,11 +42,17 @@ def make():
     return Model(), (torch.ones(2),)
 
 
-if __name__ == "__main__":
-    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+def show():
     (eager, args), compiled = make(), torch.compile(make()[0], backend="aot_eager")
     eager(*args).sum().backward()
     compiled(*make()[1]).sum().backward()
-    expected, seen = eager.bias.grad, compiled.bias.grad
-    print(f"{'BUG' if seen is None else 'ok'}: the gradient of bias is {seen}, eager's is {expected}")
-    sys.exit(seen is None)
+    return eager.bias.grad, compiled.bias.grad
+
+
+if __name__ == "__main__":
+    # Exit code 1 means that the bug is there: any other error exits with 3.
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)
+    expected, got = show()
+    bug = got is None
+    print(f"{'BUG' if bug else 'ok'}: the gradient of bias is {got}, eager's is {expected}")
+    raise SystemExit(bug)

@@ -43,11 +43,15 @@ def make():
     return Model(), (torch.ones(2, 2),)
 
 
-if __name__ == "__main__":
-    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+def show():
     model, args = make()
-    expected = model(*args).stride()
-    seen = torch.compile(model, backend="aot_eager")(*args).stride()
-    bug = seen != expected
-    print(f"{'BUG' if bug else 'ok'}: eager gives strides {expected}, compiled code {seen}")
+    return model(*args).stride(), torch.compile(model, backend="aot_eager")(*args).stride()
+
+
+if __name__ == "__main__":
+    # Exit code 1 means that the bug is there: any other error exits with 3.
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)
+    expected, got = show()
+    bug = expected != got
+    print(f"{'BUG' if bug else 'ok'}: eager gives strides {expected}, compiled code {got}")
     raise SystemExit(bug)

@@ -40,11 +40,17 @@ def make():
     return Model(2).eval(), (torch.ones(3, 2),)
 
 
-if __name__ == "__main__":
-    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+def show():
     model, args = make()
     model.compile(backend="aot_eager")
     one, other = model(*args)
-    bug = one.data_ptr() == other.data_ptr()
-    print(f"{'BUG: both outputs are in one memory' if bug else 'ok: each output has its own memory'}")
+    return False, one.data_ptr() == other.data_ptr()
+
+
+if __name__ == "__main__":
+    # Exit code 1 means that the bug is there: any other error exits with 3.
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)
+    expected, got = show()
+    bug = expected != got
+    print(f"{'BUG' if bug else 'ok'}: both outputs are in one memory: {expected} in eager, {got} compiled")
     raise SystemExit(bug)

@@ -43,13 +43,18 @@ def make():
     return model, (torch.tensor(1.0),)
 
 
-if __name__ == "__main__":
-    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
-    eager, args = make()
-    compiled, args = make()
+def show():
+    (eager, args), (compiled, _) = make(), make()
     compiled.compile(backend="eager")
     for x in (*args, torch.ones(2)):
-        expected, seen = eager(x), compiled(x)
-    bug = not torch.equal(expected, seen)
-    print(f"{'BUG' if bug else 'ok'}: with a vector, eager gives {expected}, compiled {seen}")
+        expected, got = eager(x), compiled(x)
+    return expected, got
+
+
+if __name__ == "__main__":
+    # Exit code 1 means that the bug is there: any other error exits with 3.
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)
+    expected, got = show()
+    bug = not torch.equal(expected, got)
+    print(f"{'BUG' if bug else 'ok'}: with a vector, eager gives {expected}, compiled {got}")
     raise SystemExit(bug)

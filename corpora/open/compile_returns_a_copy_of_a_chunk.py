@@ -52,13 +52,18 @@ def later(model, x):
     return out.tolist()
 
 
-if __name__ == "__main__":
-    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+def show():
     model, args = make()
     expected = later(model, *args)
     model, args = make()
     model.compile(backend="aot_eager")
-    seen = later(model, *args)
-    bug = expected != seen
-    print(f"{'BUG' if bug else 'ok'}: after 7 is written to x, eager's result is {expected}, compiled {seen}")
+    return expected, later(model, *args)
+
+
+if __name__ == "__main__":
+    # Exit code 1 means that the bug is there: any other error exits with 3.
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)
+    expected, got = show()
+    bug = expected != got
+    print(f"{'BUG' if bug else 'ok'}: after 7 is written to x, eager's result is {expected}, compiled {got}")
     raise SystemExit(bug)

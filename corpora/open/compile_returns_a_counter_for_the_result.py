@@ -50,10 +50,15 @@ def make():
     return Model(), (torch.tensor([3.0, 4.0]),)
 
 
-if __name__ == "__main__":
-    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+def show():
     model, args = make()
-    expected, seen = model(*args), torch.compile(make()[0], backend="aot_eager")(*args)
-    bug = not (seen.shape == expected.shape and torch.equal(expected, seen))
-    print(f"{'BUG' if bug else 'ok'}: eager gives {expected.tolist()}, compiled {seen.tolist()}")
+    return model(*args), torch.compile(make()[0], backend="aot_eager")(*args)
+
+
+if __name__ == "__main__":
+    # Exit code 1 means that the bug is there: any other error exits with 3.
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)
+    expected, got = show()
+    bug = not torch.equal(expected, got)
+    print(f"{'BUG' if bug else 'ok'}: eager gives {expected.tolist()}, compiled {got.tolist()}")
     raise SystemExit(bug)

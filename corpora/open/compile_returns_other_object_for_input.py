@@ -40,11 +40,15 @@ def make():
     return Model(), (torch.zeros(1), z[:1], z)
 
 
-if __name__ == "__main__":
-    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+def show():
     model, args = make()
-    expected = model(*args) is args[0]
-    seen = torch.compile(model, backend="aot_eager")(*args) is args[0]
-    bug = expected != seen
-    print(f"{'BUG' if bug else 'ok'}: the result is the input: {expected} in eager, {seen} compiled")
-    sys.exit(bug)
+    return model(*args) is args[0], torch.compile(model, backend="aot_eager")(*args) is args[0]
+
+
+if __name__ == "__main__":
+    # Exit code 1 means that the bug is there: any other error exits with 3.
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)
+    expected, got = show()
+    bug = expected != got
+    print(f"{'BUG' if bug else 'ok'}: the result is the input: {expected} in eager, {got} compiled")
+    raise SystemExit(bug)

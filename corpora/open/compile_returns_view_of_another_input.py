@@ -43,12 +43,17 @@ def make():
     return Model(), (x, x[1:])
 
 
-if __name__ == "__main__":
-    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+def show():
     model, args = make()
     expected = model(*args).item()
     args = make()[1]
-    seen = torch.compile(model, backend="aot_eager")(*args).item()
-    bug = seen != expected
-    print(f"{'BUG' if bug else 'ok'}: eager gives {expected}, torch.compile {seen}")
+    return expected, torch.compile(model, backend="aot_eager")(*args).item()
+
+
+if __name__ == "__main__":
+    # Exit code 1 means that the bug is there: any other error exits with 3.
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)
+    expected, got = show()
+    bug = expected != got
+    print(f"{'BUG' if bug else 'ok'}: eager gives {expected}, torch.compile {got}")
     raise SystemExit(bug)

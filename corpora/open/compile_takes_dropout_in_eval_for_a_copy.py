@@ -42,12 +42,18 @@ def make():
     return Model(), (torch.zeros(1),)
 
 
-if __name__ == "__main__":
-    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+def show():
     model, (expected,) = make()
     model(expected)
-    seen = torch.zeros(1)
-    torch.compile(model, backend="aot_eager")(seen)
-    bug = not torch.equal(expected, seen)
-    print(f"{'BUG' if bug else 'ok'}: eager makes of the input {expected}, compiled {seen}")
+    got = torch.zeros(1)
+    torch.compile(model, backend="aot_eager")(got)
+    return expected, got
+
+
+if __name__ == "__main__":
+    # Exit code 1 means that the bug is there: any other error exits with 3.
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)
+    expected, got = show()
+    bug = not torch.equal(expected, got)
+    print(f"{'BUG' if bug else 'ok'}: eager makes of the input {expected}, compiled {got}")
     raise SystemExit(bug)

@@ -44,11 +44,16 @@ def make():
     return Model(), (torch.ones(2),)
 
 
-if __name__ == "__main__":
-    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+def show():
     model, args = make()
     expected = list(model.state_dict())
-    seen = list(copy.deepcopy(torch.export.export(model, args).module()).state_dict())
-    bug = seen != expected
-    print(f"{'BUG' if bug else 'ok'}: eager's state dict has {expected}, that of the copy {seen}")
+    return expected, list(copy.deepcopy(torch.export.export(model, args).module()).state_dict())
+
+
+if __name__ == "__main__":
+    # Exit code 1 means that the bug is there: any other error exits with 3.
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)
+    expected, got = show()
+    bug = expected != got
+    print(f"{'BUG' if bug else 'ok'}: eager's state dict has {expected}, that of the copy {got}")
     raise SystemExit(bug)

@@ -41,11 +41,17 @@ def make():
     return Model(), (torch.ones(1),)
 
 
-if __name__ == "__main__":
-    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
-    program = copy.deepcopy(torch.export.export(*make()))
+def show():
+    model, args = make()
+    program = copy.deepcopy(torch.export.export(model, args))
     expected = [spec.arg.name for spec in program.graph_signature.input_specs]
-    seen = [node.name for node in program.graph.find_nodes(op="placeholder")]
-    bug = expected != seen
-    print(f"{'BUG' if bug else 'ok'}: the signature of the copy names {expected}, its graph has {seen}")
+    return expected, [node.name for node in program.graph.find_nodes(op="placeholder")]
+
+
+if __name__ == "__main__":
+    # Exit code 1 means that the bug is there: any other error exits with 3.
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)
+    expected, got = show()
+    bug = expected != got
+    print(f"{'BUG' if bug else 'ok'}: the signature of the copy names {expected}, its graph has {got}")
     raise SystemExit(bug)

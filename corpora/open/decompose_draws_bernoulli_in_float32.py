@@ -34,14 +34,19 @@ def make():
     return Model(), (torch.full((8,), 0.5, dtype=torch.float64),)
 
 
-if __name__ == "__main__":
-    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+def show():
     model, args = make()
     program = torch.export.export(model, args).run_decompositions().module()
     torch.manual_seed(0)
     expected = model(*args)
     torch.manual_seed(0)
-    seen = program(*args)
-    bug = not torch.equal(expected, seen)
-    print(f"{'BUG' if bug else 'ok'}: eager draws {expected}, the program {seen}")
+    return expected, program(*args)
+
+
+if __name__ == "__main__":
+    # Exit code 1 means that the bug is there: any other error exits with 3.
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)
+    expected, got = show()
+    bug = not torch.equal(expected, got)
+    print(f"{'BUG' if bug else 'ok'}: eager draws {expected}, the program {got}")
     raise SystemExit(bug)

@@ -45,14 +45,19 @@ def make():
     return Model(), (torch.zeros(4, 3),)
 
 
-if __name__ == "__main__":
-    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+def show():
     model, args = make()
     decomposed = torch.export.export(model, args).run_decompositions().module()
     torch.manual_seed(0)
     expected = model(*args)
     torch.manual_seed(0)
-    seen = decomposed(*args)
-    bug = not torch.equal(expected, seen)
-    print(f"{'BUG' if bug else 'ok'}: eager gives {expected.tolist()}, decomposed {seen.tolist()}")
+    return expected, decomposed(*args)
+
+
+if __name__ == "__main__":
+    # Exit code 1 means that the bug is there: any other error exits with 3.
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)
+    expected, got = show()
+    bug = not torch.equal(expected, got)
+    print(f"{'BUG' if bug else 'ok'}: eager gives {expected.tolist()}, decomposed {got.tolist()}")
     raise SystemExit(bug)

@@ -43,11 +43,17 @@ def make():
     return model, (torch.ones(1, requires_grad=True),)
 
 
-if __name__ == "__main__":
-    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
-    ep = torch.export.export(*make()).run_decompositions()
+def show():
+    model, args = make()
+    ep = torch.export.export(model, args).run_decompositions()
     (node,) = ep.graph.find_nodes(op="call_function", target=torch.ops.aten.relu.default)
-    seen = [path for path, _ in node.meta["nn_module_stack"].values()]
-    bug = "child" not in seen
-    print(f"{'BUG' if bug else 'ok'}: relu is called in ['', 'child'], in the decomposed program in {seen}")
+    return ["", "child"], [path for path, _ in node.meta["nn_module_stack"].values()]
+
+
+if __name__ == "__main__":
+    # Exit code 1 means that the bug is there: any other error exits with 3.
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)
+    expected, got = show()
+    bug = expected != got
+    print(f"{'BUG' if bug else 'ok'}: relu is called in {expected}, in the decomposed program in {got}")
     raise SystemExit(bug)

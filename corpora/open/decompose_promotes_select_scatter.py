@@ -38,11 +38,16 @@ def make():
     return Model(), (torch.ones(2, 2, dtype=torch.int32), torch.full((2,), 0.5))
 
 
-if __name__ == "__main__":
-    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+def show():
     model, args = make()
     ep = torch.export.export(model, args).run_decompositions()
-    expected, seen = model(*args).dtype, ep.module()(*args).dtype
-    bug = expected != seen
-    print(f"{'BUG' if bug else 'ok'}: the result is {expected} in eager, {seen} once decomposed")
+    return model(*args).dtype, ep.module()(*args).dtype
+
+
+if __name__ == "__main__":
+    # Exit code 1 means that the bug is there: any other error exits with 3.
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)
+    expected, got = show()
+    bug = expected != got
+    print(f"{'BUG' if bug else 'ok'}: the result is {expected} in eager, {got} once decomposed")
     raise SystemExit(bug)

@@ -42,11 +42,16 @@ def make():
     return model, (torch.ones(2),)
 
 
-if __name__ == "__main__":
-    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+def show():
     model, args = make()
     decomposed = torch.export.export(model, args).run_decompositions().module()
-    expected, seen = model(*args) is model.buf, decomposed(*args) is decomposed.buf
-    bug = expected != seen
-    print(f"{'BUG' if bug else 'ok'}: result is the buffer: {expected} in eager, {seen} decomposed")
+    return model(*args) is model.buf, decomposed(*args) is decomposed.buf
+
+
+if __name__ == "__main__":
+    # Exit code 1 means that the bug is there: any other error exits with 3.
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)
+    expected, got = show()
+    bug = expected != got
+    print(f"{'BUG' if bug else 'ok'}: result is the buffer: {expected} in eager, {got} decomposed")
     raise SystemExit(bug)

@@ -38,11 +38,16 @@ def make():
     return model, (torch.tensor([1.0, 2.0, 4.0]),)
 
 
-if __name__ == "__main__":
-    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+def show():
     model, args = make()
     decomposed = torch.export.export(model, args).run_decompositions().module()
-    expected, seen = model(*args), decomposed(*args)
-    bug = not torch.allclose(expected, seen)
-    print(f"{'BUG' if bug else 'ok'}: eager gives {expected.tolist()}, decomposed {seen.tolist()}")
+    return model(*args), decomposed(*args)
+
+
+if __name__ == "__main__":
+    # Exit code 1 means that the bug is there: any other error exits with 3.
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)
+    expected, got = show()
+    bug = not torch.allclose(expected, got)
+    print(f"{'BUG' if bug else 'ok'}: eager gives {expected.tolist()}, decomposed {got.tolist()}")
     raise SystemExit(bug)

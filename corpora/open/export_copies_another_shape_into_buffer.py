@@ -51,13 +51,19 @@ def make():
     return model, (torch.ones(1),)
 
 
-if __name__ == "__main__":
-    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+def show():
     model, args = make()
+    program = torch.export.export(model, args).module()
+    return model(*args), program(*args)
+
+
+if __name__ == "__main__":
+    # Exit code 1 means that the bug is there: any other error exits with 3.
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)
     try:
-        seen = torch.export.export(model, args).module()(*args)
+        expected, got = show()
     except RuntimeError as error:
-        seen = error
-    bug = "doesn't match the broadcast shape" in str(seen)
-    print(f"{'BUG' if bug else 'ok'}: eager gives {model(*args)}, export: {seen}")
-    raise SystemExit(bug)
+        bug = "doesn't match the broadcast shape" in str(error)
+        print(f"{'BUG' if bug else 'ok'}: eager raises nothing, export raises {error}")
+        raise SystemExit(bug) from None
+    print(f"ok: eager gives {expected}, export: {got}")

@@ -42,11 +42,16 @@ def make():
     return Model(), (torch.ones(2, 3, 1), torch.tensor([3, 1]))
 
 
-if __name__ == "__main__":
-    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+def show():
     model, args = make()
     program = torch.export.export(model, args).module()
-    expected, seen = model(*args), program(*args)
-    bug = not torch.equal(expected, seen)
-    print(f"{'BUG' if bug else 'ok'}: the mean is {expected} in eager, {seen} after export")
+    return model(*args), program(*args)
+
+
+if __name__ == "__main__":
+    # Exit code 1 means that the bug is there: any other error exits with 3.
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)
+    expected, got = show()
+    bug = not torch.equal(expected, got)
+    print(f"{'BUG' if bug else 'ok'}: the mean is {expected} in eager, {got} after export")
     raise SystemExit(bug)

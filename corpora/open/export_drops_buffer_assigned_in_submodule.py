@@ -47,13 +47,18 @@ def make():
     return nn.Sequential(Counter()), (torch.ones(1),)
 
 
-if __name__ == "__main__":
-    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+def show():
     model, args = make()
     program = torch.export.export(*make()).module()
     model(*args)
     program(*args)
-    expected, seen = model[0].count, program.get_buffer("0.count")
-    bug = not torch.equal(expected, seen)
-    print(f"{'BUG' if bug else 'ok'}: eager leaves {expected} in the buffer, export leaves {seen}")
+    return model[0].count, program.get_buffer("0.count")
+
+
+if __name__ == "__main__":
+    # Exit code 1 means that the bug is there: any other error exits with 3.
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)
+    expected, got = show()
+    bug = not torch.equal(expected, got)
+    print(f"{'BUG' if bug else 'ok'}: eager leaves {expected} in the buffer, export leaves {got}")
     raise SystemExit(bug)

@@ -42,17 +42,22 @@ def make():
     return Model(), (torch.ones(3),)
 
 
-if __name__ == "__main__":
-    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+def show():
     model, args = make()
+    program = torch.export.export(model, args).module()
+    return model(*args).dtype, program(*args).dtype
+
+
+if __name__ == "__main__":
+    # Exit code 1 means that the bug is there: any other error exits with 3.
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)
     try:
-        program = torch.export.export(model, args).module()
+        expected, got = show()
     except RuntimeError as error:
         if "cannot record" not in str(error):
             raise
         print("ok: export refuses the model")
         raise SystemExit(0) from None
-    expected, seen = model(*args).dtype, program(*args).dtype
-    bug = expected != seen
-    print(f"{'BUG' if bug else 'ok'}: the result has dtype {expected} in eager, {seen} after export")
+    bug = expected != got
+    print(f"{'BUG' if bug else 'ok'}: the result has dtype {expected} in eager, {got} after export")
     raise SystemExit(bug)

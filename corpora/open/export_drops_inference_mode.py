@@ -44,11 +44,16 @@ def make():
     return Model(), (torch.ones(1, 2),)
 
 
-if __name__ == "__main__":
-    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+def show():
     model, args = make()
     program = torch.export.export(model, args).module()
-    expected, seen = model(*args).requires_grad, program(*args).requires_grad
-    bug = expected != seen
-    print(f"{'BUG' if bug else 'ok'}: requires_grad of the result: {expected} in eager, {seen} after export")
+    return model(*args).requires_grad, program(*args).requires_grad
+
+
+if __name__ == "__main__":
+    # Exit code 1 means that the bug is there: any other error exits with 3.
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)
+    expected, got = show()
+    bug = expected != got
+    print(f"{'BUG' if bug else 'ok'}: requires_grad of the result: {expected} in eager, {got} after export")
     raise SystemExit(bug)

@@ -41,11 +41,16 @@ def make():
     return Model(), (torch.ones(1, requires_grad=True),)
 
 
-if __name__ == "__main__":
-    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+def show():
     model, args = make()
-    expected = model(*args)
-    seen = torch.export.export(model, args, strict=False).module()(*args)
-    bug = expected.requires_grad != seen.requires_grad
-    print(f"{'BUG' if bug else 'ok'}: eager gives {expected}, the exported program {seen}")
+    program = torch.export.export(model, args, strict=False).module()
+    return model(*args).requires_grad, program(*args).requires_grad
+
+
+if __name__ == "__main__":
+    # Exit code 1 means that the bug is there: any other error exits with 3.
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)
+    expected, got = show()
+    bug = expected != got
+    print(f"{'BUG' if bug else 'ok'}: the result requires grad: {expected} in eager, {got} in the program")
     raise SystemExit(bug)

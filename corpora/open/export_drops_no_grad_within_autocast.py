@@ -53,13 +53,19 @@ def gradient(call, weight):
     return weight.grad
 
 
-if __name__ == "__main__":
-    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+def show():
     model, args = make()
     exported = torch.export.export(model, args).module()
-    seen = gradient(exported, exported.weight)
+    got = gradient(exported, exported.weight)
     fresh = make()[0]
     expected = gradient(fresh, fresh.weight)
-    bug = not torch.equal(expected, seen)
-    print(f"{'BUG' if bug else 'ok'}: the gradient is {expected} in eager, {seen} exported")
+    return expected, got
+
+
+if __name__ == "__main__":
+    # Exit code 1 means that the bug is there: any other error exits with 3.
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)
+    expected, got = show()
+    bug = not torch.equal(expected, got)
+    print(f"{'BUG' if bug else 'ok'}: the gradient is {expected} in eager, {got} exported")
     raise SystemExit(bug)

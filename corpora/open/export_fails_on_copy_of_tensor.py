@@ -49,13 +49,16 @@ def make():
     return Model(), (torch.ones(2),)
 
 
-if __name__ == "__main__":
-    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+def show():
     model, args = make()
+    return model(*args), torch.export.export(model, args).module()(*args)
+
+
+if __name__ == "__main__":
+    # Exit code 1 means that the bug is there: any other error exits with 3.
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)
     try:
-        seen = torch.export.export(model, args).module()(*args)
+        expected, got = show()
     except AssertionError as error:
-        seen = error
-    bug = not torch.is_tensor(seen)
-    print(f"{'BUG' if bug else 'ok'}: eager gives {model(*args)}, the exported program {seen}")
-    raise SystemExit(bug)
+        sys.exit(f"BUG: eager raises nothing, the exported program raises {error}")
+    print(f"ok: eager gives {expected}, the exported program {got}")

@@ -45,12 +45,17 @@ def make():
     return Model(), (Pair(torch.zeros(1), torch.zeros(1)),)
 
 
+def show():
+    model, args = make()
+    program = torch.export.export(model, args)
+    program.module()
+
+
 if __name__ == "__main__":
-    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
-    program = torch.export.export(*make())
+    # Exit code 1 means that the bug is there: any other error exits with 3.
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)
     try:
-        program.module()
-        print("ok: neither eager nor module() raises")
+        show()
     except SyntaxError as error:
-        print(f"BUG: eager raises nothing, module() raises {error!r}")
-        raise SystemExit(1) from None
+        sys.exit(f"BUG: eager raises nothing, module() raises {error!r}")
+    print("ok: neither eager nor module() raises")

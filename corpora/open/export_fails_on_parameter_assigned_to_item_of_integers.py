@@ -48,14 +48,18 @@ def make():
     return Model(), (torch.zeros(1, 1, dtype=torch.int64),)
 
 
-if __name__ == "__main__":
-    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+def show():
     model, args = make()
+    return model(*args), torch.export.export(model, args).module()(*args)
+
+
+if __name__ == "__main__":
+    # Exit code 1 means that the bug is there: any other error exits with 3.
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)
     try:
-        seen, bug = torch.export.export(model, args).module()(*args), False
+        expected, got = show()
     except RuntimeError as error:
         if "Autograd not support dtype: Long" not in str(error):
             raise
-        seen, bug = repr(error), True
-    print(f"{'BUG' if bug else 'ok'}: eager gives {model(*args)}, export {seen}")
-    raise SystemExit(bug)
+        sys.exit(f"BUG: eager raises nothing, export raises {error!r:.100}")
+    print(f"ok: eager gives {expected}, export {got}")

@@ -43,17 +43,21 @@ def make():
     return Model(), (torch.ones(2, 3),)
 
 
-if __name__ == "__main__":
-    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+def show():
     model, args = make()
-    expected = model(*args)
+    return model(*args), torch.export.export(model, args).module()(*args)
+
+
+if __name__ == "__main__":
+    # Exit code 1 means that the bug is there: any other error exits with 3.
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)
     try:
-        seen = torch.export.export(model, args).module()(*args)
+        expected, got = show()
     except TypeError as error:
-        print(f"BUG: eager calls the scripted child, export raises {error}")
-        raise SystemExit(1) from None
+        sys.exit(f"BUG: eager calls the scripted child, export raises {error}")
     except torch._dynamo.exc.UserError as error:
         print(f"ok: {error}")
         raise SystemExit(0) from None
-    assert torch.equal(seen, expected)
-    print("ok: export calls the scripted child as eager does")
+    bug = not torch.equal(expected, got)
+    print(f"{'BUG' if bug else 'ok'}: eager gives {expected}, the exported program {got}")
+    raise SystemExit(bug)

@@ -49,10 +49,15 @@ def make():
     return Model().eval(), (torch.rand(1, 2, 2), torch.tensor([[False, True]]))
 
 
-if __name__ == "__main__":
-    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+def show():
     model, args = make()
-    expected, seen = model(*args)[0, 1], torch.export.export(model, args).module()(*args)[0, 1]
-    bug = not torch.equal(expected, seen)
-    print(f"{'BUG' if bug else 'ok'}: for padding eager gives {expected}, the program {seen}")
+    return model(*args)[0, 1], torch.export.export(model, args).module()(*args)[0, 1]
+
+
+if __name__ == "__main__":
+    # Exit code 1 means that the bug is there: any other error exits with 3.
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)
+    expected, got = show()
+    bug = not torch.equal(expected, got)
+    print(f"{'BUG' if bug else 'ok'}: for padding eager gives {expected}, the program {got}")
     raise SystemExit(bug)

@@ -48,10 +48,17 @@ def make():
     return Model(), (torch.ones(2, 1, 2),)
 
 
-if __name__ == "__main__":
-    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
-    ep = torch.export.export(*make())
+def show():
+    model, args = make()
+    ep = torch.export.export(model, args)
     (output,) = ep.graph.find_nodes(op="output")[0].args[0]
-    foretold, seen = output.meta["val"].dtype, ep.module()(*make()[1]).dtype
-    print(f"{'BUG' if foretold != seen else 'ok'}: {foretold} is recorded, the program gives {seen}")
-    raise SystemExit(foretold != seen)
+    return ep.module()(*args).dtype, output.meta["val"].dtype
+
+
+if __name__ == "__main__":
+    # Exit code 1 means that the bug is there: any other error exits with 3.
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)
+    expected, got = show()
+    bug = expected != got
+    print(f"{'BUG' if bug else 'ok'}: {got} is recorded, the program gives {expected}")
+    raise SystemExit(bug)

@@ -39,12 +39,17 @@ def make():
     return Model(), (torch.ones(1, 2, 3, 3).to(memory_format=torch.channels_last),)
 
 
-if __name__ == "__main__":
-    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+def show():
     model, args = make()
     ep = torch.export.export(model, args)
     (node,) = ep.graph.find_nodes(op="call_function", target=torch.ops.aten.roll.default)
-    expected, seen = model(*args).stride(), node.meta["val"].stride()
-    bug = expected != seen
-    print(f"{'BUG' if bug else 'ok'}: eager gives strides {expected}, the graph says {seen}")
+    return model(*args).stride(), node.meta["val"].stride()
+
+
+if __name__ == "__main__":
+    # Exit code 1 means that the bug is there: any other error exits with 3.
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)
+    expected, got = show()
+    bug = expected != got
+    print(f"{'BUG' if bug else 'ok'}: eager gives strides {expected}, the graph says {got}")
     raise SystemExit(bug)

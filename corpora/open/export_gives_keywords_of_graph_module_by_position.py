@@ -46,11 +46,16 @@ def make():
     return torch.fx.symbolic_trace(Model()), (torch.zeros(1),), given
 
 
-if __name__ == "__main__":
-    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+def show():
     model, args, kwargs = make()
     expected = model(*args, **kwargs)
-    seen = torch.export.export(model, args, kwargs, strict=False).module()(*args, **kwargs)
-    bug = not torch.equal(expected, seen)
-    print(f"{'BUG' if bug else 'ok'}: eager gives {expected}, the exported program {seen}")
+    return expected, torch.export.export(model, args, kwargs, strict=False).module()(*args, **kwargs)
+
+
+if __name__ == "__main__":
+    # Exit code 1 means that the bug is there: any other error exits with 3.
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)
+    expected, got = show()
+    bug = not torch.equal(expected, got)
+    print(f"{'BUG' if bug else 'ok'}: eager gives {expected}, the exported program {got}")
     raise SystemExit(bug)

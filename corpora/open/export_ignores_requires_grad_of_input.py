@@ -40,10 +40,16 @@ def make():
     return Model(), (torch.ones(1),)
 
 
+def show():
+    model, args = make()
+    program = torch.export.export(model, args, strict=False).module()
+    return model(torch.ones(1)).requires_grad, program(torch.ones(1)).requires_grad
+
+
 if __name__ == "__main__":
-    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
-    program = torch.export.export(*make(), strict=False).module()
-    result = program(torch.ones(1))
-    bug = not result.requires_grad
-    print(f"{'BUG' if bug else 'ok'}: in eager the result has a grad_fn, the program gives {result}")
-    sys.exit(bug)
+    # Exit code 1 means that the bug is there: any other error exits with 3.
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)
+    expected, got = show()
+    bug = expected != got
+    print(f"{'BUG' if bug else 'ok'}: the result requires grad: {expected} in eager, {got} in the program")
+    raise SystemExit(bug)

@@ -43,12 +43,17 @@ def make():
     return Model(), (torch.ones(1),)
 
 
+def show():
+    eager, args = make()
+    module = torch.export.export(*make()).module()
+    (eager(*args), module(*args))
+    return eager.hidden.requires_grad, module.hidden.requires_grad
+
+
 if __name__ == "__main__":
-    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
-    (eager, args), module = make(), torch.export.export(*make()).module()
-    eager(*args), module(*args)
-    expected, seen = eager.hidden.requires_grad, module.hidden.requires_grad
-    print(
-        f"{'BUG' if seen != expected else 'ok'}: the buffer requires grad: eager {expected}, exported {seen}"
-    )
-    raise SystemExit(seen != expected)
+    # Exit code 1 means that the bug is there: any other error exits with 3.
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)
+    expected, got = show()
+    bug = expected != got
+    print(f"{'BUG' if bug else 'ok'}: the buffer requires grad: eager {expected}, exported {got}")
+    raise SystemExit(bug)

@@ -46,11 +46,16 @@ def make():
     return Model(), (torch.ones(2),)
 
 
-if __name__ == "__main__":
-    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+def show():
     model, args = make()
     torch.export.export(model, args)
-    seen = model(*args)
-    bug = type(seen) is not torch.Tensor
-    print(f"{'BUG' if bug else 'ok'}: eager gives {make()[0](*args)}, after export it gives {seen}")
+    return make()[0](*args), model(*args)
+
+
+if __name__ == "__main__":
+    # Exit code 1 means that the bug is there: any other error exits with 3.
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)
+    expected, got = show()
+    bug = type(expected) is not type(got)
+    print(f"{'BUG' if bug else 'ok'}: eager gives {expected}, after export it gives {got}")
     raise SystemExit(bug)

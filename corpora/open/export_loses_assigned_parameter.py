@@ -46,19 +46,24 @@ def make():
     return Model(), (torch.ones(3),)
 
 
-if __name__ == "__main__":
-    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+def show():
     model, args = make()
-    try:
-        program = torch.export.export(model, args).module()
-    except torch._dynamo.exc.UserError as error:
-        print("ok: torch refuses in words:", str(error).partition("\n")[0])
-        sys.exit(0)
+    program = torch.export.export(model, args).module()
     model(*args)
     program(*args)
-    expected, seen = model.weight.tolist(), program.weight.tolist()
-    bug = expected != seen
+    return model.weight.tolist(), program.weight.tolist()
+
+
+if __name__ == "__main__":
+    # Exit code 1 means that the bug is there: any other error exits with 3.
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)
+    try:
+        expected, got = show()
+    except torch._dynamo.exc.UserError as error:
+        print("ok: torch refuses in words:", str(error).partition("\n")[0])
+        raise SystemExit(0) from None
+    bug = expected != got
     print(
-        f"{'BUG' if bug else 'ok'}: after a call, eager's weight is {expected}, the exported program's {seen}"
+        f"{'BUG' if bug else 'ok'}: after a call, eager's weight is {expected}, the exported program's {got}"
     )
     raise SystemExit(bug)

@@ -44,12 +44,18 @@ def make():
     return Model(), (torch.ones(1, 2),)
 
 
-if __name__ == "__main__":
-    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+def show():
     model, args = make()
     _, first, second = model(*args)
     expected = first is second
     _, first, second = torch.export.export(model, args, strict=False).module()(*args)
-    bug = (first is second) != expected
-    print(f"{'BUG' if bug else 'ok'}: one tensor comes twice: eager {expected}; here {expected != bug}")
-    sys.exit(bug)
+    return expected, first is second
+
+
+if __name__ == "__main__":
+    # Exit code 1 means that the bug is there: any other error exits with 3.
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)
+    expected, got = show()
+    bug = expected != got
+    print(f"{'BUG' if bug else 'ok'}: one tensor comes twice: eager {expected}; here {got}")
+    raise SystemExit(bug)

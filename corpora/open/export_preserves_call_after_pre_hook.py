@@ -46,13 +46,18 @@ def make():
     return model, (torch.ones(1),)
 
 
-if __name__ == "__main__":
-    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+def show():
     model, args = make()
     ep = torch.export.export(model, args, strict=False, preserve_module_call_signature=("child",))
     unflattened = torch.export.unflatten(ep)
     unflattened.child = make()[0].child
-    expected, seen = model(*args), unflattened(*args)
-    bug = not torch.equal(expected, seen)
-    print(f"{'BUG' if bug else 'ok'}: eager gives {expected}, unflatten with its child replaced {seen}")
+    return model(*args), unflattened(*args)
+
+
+if __name__ == "__main__":
+    # Exit code 1 means that the bug is there: any other error exits with 3.
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)
+    expected, got = show()
+    bug = not torch.equal(expected, got)
+    print(f"{'BUG' if bug else 'ok'}: eager gives {expected}, unflatten with its child replaced {got}")
     raise SystemExit(bug)

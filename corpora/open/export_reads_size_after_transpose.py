@@ -45,11 +45,16 @@ def dynamic_shapes():
     return {"x": {1: torch.export.Dim.AUTO}}
 
 
-if __name__ == "__main__":
-    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+def show():
     model, args = make()
     program = torch.export.export(model, args, dynamic_shapes=dynamic_shapes())
-    expected, seen = model(*make()[1]), program.module()(*make()[1])
-    bug = not torch.equal(expected, seen)
-    print(f"{'BUG' if bug else 'ok'}: eager gives {expected}, the exported program {seen}")
+    return model(*make()[1]), program.module()(*make()[1])
+
+
+if __name__ == "__main__":
+    # Exit code 1 means that the bug is there: any other error exits with 3.
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)
+    expected, got = show()
+    bug = not torch.equal(expected, got)
+    print(f"{'BUG' if bug else 'ok'}: eager gives {expected}, the exported program {got}")
     raise SystemExit(bug)

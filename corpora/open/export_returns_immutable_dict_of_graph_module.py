@@ -44,14 +44,16 @@ def make():
     return torch.fx.symbolic_trace(Model()), (torch.ones(1),)
 
 
-if __name__ == "__main__":
-    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+def show():
     model, args = make()
-    expected = model(*args)
-    seen = torch.export.export(model, args, strict=False).module()(*args)
-    bug = type(seen) is not type(expected)
-    kinds = [type(each).__name__ for each in (expected, seen)]
-    print(
-        f"{'BUG' if bug else 'ok'}: eager returns a {kinds[0]}, the exported program one of type {kinds[1]}"
-    )
+    program = torch.export.export(model, args, strict=False).module()
+    return type(model(*args)).__name__, type(program(*args)).__name__
+
+
+if __name__ == "__main__":
+    # Exit code 1 means that the bug is there: any other error exits with 3.
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)
+    expected, got = show()
+    bug = expected != got
+    print(f"{'BUG' if bug else 'ok'}: eager returns a {expected}, the exported program one of type {got}")
     raise SystemExit(bug)

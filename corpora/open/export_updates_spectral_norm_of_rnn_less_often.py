@@ -47,8 +47,7 @@ def make():
     return Model(), (torch.ones(1, 3),)
 
 
-if __name__ == "__main__":
-    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+def show():
     warnings.simplefilter("ignore")
     model, args = make()
     program = torch.export.export(model, args, strict=False).module()
@@ -56,7 +55,13 @@ if __name__ == "__main__":
     eager(*args)
     program(*args)
     name = "layer.parametrizations.weight_hh_l0.0._u"
-    expected, seen = eager.get_buffer(name), program.get_buffer(name)
-    bug = not torch.allclose(expected, seen, atol=1e-6)
-    print(f"{'BUG' if bug else 'ok'}: eager leaves {expected}, the exported program {seen}")
+    return eager.get_buffer(name), program.get_buffer(name)
+
+
+if __name__ == "__main__":
+    # Exit code 1 means that the bug is there: any other error exits with 3.
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)
+    expected, got = show()
+    bug = not torch.allclose(expected, got, atol=1e-06)
+    print(f"{'BUG' if bug else 'ok'}: eager leaves {expected}, the exported program {got}")
     raise SystemExit(bug)

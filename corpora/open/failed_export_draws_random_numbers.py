@@ -41,11 +41,18 @@ def make():
     return Model(), (torch.ones(1, 1),)
 
 
-if __name__ == "__main__":
-    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+def show():
+    model, args = make()
     before = torch.get_rng_state()
     with contextlib.suppress(RuntimeError):
-        torch.export.export(*make(), strict=True)
-    bug = not torch.equal(before, torch.get_rng_state())
-    print("BUG:" if bug else "ok:", f"the random state is {'another' if bug else 'the same'} afterwards")
+        torch.export.export(model, args, strict=True)
+    return before, torch.get_rng_state()
+
+
+if __name__ == "__main__":
+    # Exit code 1 means that the bug is there: any other error exits with 3.
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)
+    expected, got = show()
+    bug = not torch.equal(expected, got)
+    print("BUG:" if bug else "ok:", f"the random state is {('another' if bug else 'the same')} afterwards")
     raise SystemExit(bug)

@@ -48,14 +48,19 @@ def make():
     return Model(), (torch.ones(1), torch.ones(1))
 
 
-if __name__ == "__main__":
-    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+def show():
     model, args = make()
     ep = torch.export.export(model, args)
+    return model(*args), ep.module()(*args)
+
+
+if __name__ == "__main__":
+    # Exit code 1 means that the bug is there: any other error exits with 3.
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)
     try:
-        module = ep.module()
+        expected, got = show()
     except SyntaxError as error:
-        print(f"BUG: ep.module() raises SyntaxError: {error}")
-        raise SystemExit(1) from None
-    print(f"ok: {model(*args)} in eager, {module(*args)} from ep.module()")
-    raise SystemExit(0 if torch.equal(model(*args), module(*args)) else 3)
+        sys.exit(f"BUG: ep.module() raises SyntaxError: {error}")
+    bug = not torch.equal(expected, got)
+    print(f"{'BUG' if bug else 'ok'}: {expected} in eager, {got} from ep.module()")
+    raise SystemExit(bug)

@@ -44,11 +44,15 @@ def make():
     return model, (torch.tensor([3.0]),)
 
 
-if __name__ == "__main__":
-    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+def show():
     model, args = make()
-    expected = model(*args)
-    seen = pipeline(model, args, split_spec={"child": SplitPoint.BEGINNING})(*args)[0]
-    bug = not torch.equal(expected, seen)
-    print(f"{'BUG' if bug else 'ok'}: eager gives {expected}, the pipeline {seen}")
+    return model(*args), pipeline(model, args, split_spec={"child": SplitPoint.BEGINNING})(*args)[0]
+
+
+if __name__ == "__main__":
+    # Exit code 1 means that the bug is there: any other error exits with 3.
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)
+    expected, got = show()
+    bug = not torch.equal(expected, got)
+    print(f"{'BUG' if bug else 'ok'}: eager gives {expected}, the pipeline {got}")
     raise SystemExit(bug)

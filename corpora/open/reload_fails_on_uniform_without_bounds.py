@@ -44,19 +44,22 @@ def make():
     return Model(), (torch.ones(1),)
 
 
-if __name__ == "__main__":
-    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+def show():
+    model, args = make()
     file = io.BytesIO()
-    torch.export.save(torch.export.export(*make()), file)
+    torch.export.save(torch.export.export(model, args), file)
     file.seek(0)
     logging.disable(logging.CRITICAL)
-    seen = "nothing"
+    torch.export.load(file)
+
+
+if __name__ == "__main__":
+    # Exit code 1 means that the bug is there: any other error exits with 3.
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)
     try:
-        torch.export.load(file)
+        show()
     except RuntimeError as error:
         if "error when deserializing" not in str(error):
             raise
-        seen = "RuntimeError"
-    bug = seen != "nothing"
-    print(f"{'BUG' if bug else 'ok'}: torch.export.load raises {seen}")
-    raise SystemExit(bug)
+        sys.exit("BUG: torch.export.load raises RuntimeError")
+    print("ok: torch.export.load raises nothing")

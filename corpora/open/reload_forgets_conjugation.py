@@ -44,12 +44,18 @@ def make():
     return Model(), (torch.ones(1),)
 
 
-if __name__ == "__main__":
-    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+def show():
+    model, args = make()
     file = io.BytesIO()
-    torch.export.save(torch.export.export(*make()), file)
+    torch.export.save(torch.export.export(model, args), file)
     file.seek(0)
-    seen = torch.export.load(file).module().buf.item()
-    bug = seen != 1 - 2j
-    print("BUG:" if bug else "ok:", f"the buffer is (1-2j) in eager, {seen} after loading")
+    return 1 - 2j, torch.export.load(file).module().buf.item()
+
+
+if __name__ == "__main__":
+    # Exit code 1 means that the bug is there: any other error exits with 3.
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)
+    expected, got = show()
+    bug = expected != got
+    print("BUG:" if bug else "ok:", f"the buffer is (1-2j) in eager, {got} after loading")
     raise SystemExit(bug)

@@ -45,11 +45,18 @@ def make():
     return Model(), (torch.ones(1),)
 
 
-if __name__ == "__main__":
-    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+def show():
+    model, args = make()
     file = io.BytesIO()
-    torch.export.save(torch.export.export(*make()), file)
+    torch.export.save(torch.export.export(model, args), file)
     file.seek(0)
-    bug = torch.export.load(file).module().part.requires_grad
-    print("BUG:" if bug else "ok:", f"the buffer requires grad: False in eager, {bug} after loading")
+    return model.part.requires_grad, torch.export.load(file).module().part.requires_grad
+
+
+if __name__ == "__main__":
+    # Exit code 1 means that the bug is there: any other error exits with 3.
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)
+    expected, got = show()
+    bug = expected != got
+    print(f"{'BUG' if bug else 'ok'}: the buffer requires grad: {expected} in eager, {got} after loading")
     raise SystemExit(bug)

@@ -46,11 +46,18 @@ def make():
     return Model(), (torch.ones(1),)
 
 
-if __name__ == "__main__":
-    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+def show():
+    model, args = make()
     file = io.BytesIO()
-    torch.export.save(torch.export.export(*make()), file)
+    torch.export.save(torch.export.export(model, args), file)
     loaded = torch.export.unflatten(torch.export.load(io.BytesIO(file.getvalue())))
-    bug = loaded.a is loaded.b
-    print("BUG:" if bug else "ok:", f"a and b are one parameter: False in eager, {bug} after loading")
+    return model.a is model.b, loaded.a is loaded.b
+
+
+if __name__ == "__main__":
+    # Exit code 1 means that the bug is there: any other error exits with 3.
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)
+    expected, got = show()
+    bug = expected != got
+    print(f"{'BUG' if bug else 'ok'}: a and b are one parameter: {expected} in eager, {got} after loading")
     raise SystemExit(bug)

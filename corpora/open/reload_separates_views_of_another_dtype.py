@@ -43,14 +43,19 @@ def make():
     return Model(), (torch.ones(2),)
 
 
-if __name__ == "__main__":
-    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+def show():
     model, args = make()
     file = io.BytesIO()
     torch.export.save(torch.export.export(model, args), file)
     file.seek(0)
     loaded = torch.export.load(file).module()
-    expected, seen = model(*args).tolist(), loaded(*args).tolist()
-    bug = seen != expected
-    print(f"{'BUG' if bug else 'ok'}: eager gives {expected}, the loaded program {seen}")
+    return model(*args).tolist(), loaded(*args).tolist()
+
+
+if __name__ == "__main__":
+    # Exit code 1 means that the bug is there: any other error exits with 3.
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)
+    expected, got = show()
+    bug = expected != got
+    print(f"{'BUG' if bug else 'ok'}: eager gives {expected}, the loaded program {got}")
     raise SystemExit(bug)

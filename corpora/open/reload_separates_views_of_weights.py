@@ -47,13 +47,18 @@ def make():
     return Model(), (torch.zeros(2),)
 
 
-if __name__ == "__main__":
-    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+def show():
     model, args = make()
     file = io.BytesIO()
     torch.export.save(torch.export.export(model, args), file)
     file.seek(0)
-    expected, seen = model(*args), torch.export.load(file).module()(*args)
-    bug = not torch.equal(expected, seen)
-    print(f"{'BUG' if bug else 'ok'}: eager gives {expected}, the loaded program {seen}")
+    return model(*args), torch.export.load(file).module()(*args)
+
+
+if __name__ == "__main__":
+    # Exit code 1 means that the bug is there: any other error exits with 3.
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)
+    expected, got = show()
+    bug = not torch.equal(expected, got)
+    print(f"{'BUG' if bug else 'ok'}: eager gives {expected}, the loaded program {got}")
     raise SystemExit(bug)

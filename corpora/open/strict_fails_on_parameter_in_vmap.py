@@ -49,13 +49,18 @@ def make():
     return Model(), (torch.ones(2, 1),)
 
 
-if __name__ == "__main__":
-    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+def show():
     model, args = make()
+    return model(*args), torch.export.export(model, args, strict=True).module()(*args)
+
+
+if __name__ == "__main__":
+    # Exit code 1 means that the bug is there: any other error exits with 3.
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)
     try:
-        program = torch.export.export(model, args, strict=True).module()
+        expected, got = show()
     except RuntimeError as error:
-        print("BUG: torch.export raises RuntimeError:", str(error).partition(" (")[0])
-        sys.exit(1)
-    print(f"{'ok' if torch.equal(model(*args), program(*args)) else 'BUG'}: eager gives {model(*args)}")
-    sys.exit(not torch.equal(model(*args), program(*args)))
+        sys.exit(f"BUG: torch.export raises {error!r:.100}")
+    bug = not torch.equal(expected, got)
+    print(f"{'BUG' if bug else 'ok'}: eager gives {expected}, the exported program {got}")
+    raise SystemExit(bug)

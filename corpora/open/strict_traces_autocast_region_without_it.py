@@ -43,11 +43,16 @@ def make():
     return Model(), (torch.ones(2, 2),)
 
 
-if __name__ == "__main__":
-    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+def show():
     model, args = make()
     ep = torch.export.export(model, args, strict=True)
-    expected, seen = model(*args).dtype, ep.graph.output_node().args[0][0].meta["val"].dtype
-    bug = expected != seen
-    print(f"{'BUG' if bug else 'ok'}: eager gives {expected}, the graph says {seen}")
-    sys.exit(bug)
+    return model(*args).dtype, ep.graph.output_node().args[0][0].meta["val"].dtype
+
+
+if __name__ == "__main__":
+    # Exit code 1 means that the bug is there: any other error exits with 3.
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)
+    expected, got = show()
+    bug = expected != got
+    print(f"{'BUG' if bug else 'ok'}: eager gives {expected}, the graph says {got}")
+    raise SystemExit(bug)

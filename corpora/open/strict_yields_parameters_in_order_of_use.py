@@ -43,11 +43,16 @@ def make():
     return Model(), (torch.ones(1),)
 
 
-if __name__ == "__main__":
-    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+def show():
     model, args = make()
     exported = torch.export.export(model, args, strict=True).module()
-    expected, seen = ([name for name, _ in m.named_parameters()] for m in (model, exported))
-    bug = expected != seen
-    print(f"{'BUG' if bug else 'ok'}: the parameters of eager are {expected}, those of ep.module() {seen}")
+    return [*dict(model.named_parameters())], [*dict(exported.named_parameters())]
+
+
+if __name__ == "__main__":
+    # Exit code 1 means that the bug is there: any other error exits with 3.
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)
+    expected, got = show()
+    bug = expected != got
+    print(f"{'BUG' if bug else 'ok'}: the parameters of eager are {expected}, those of ep.module() {got}")
     raise SystemExit(bug)

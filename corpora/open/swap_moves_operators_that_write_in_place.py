@@ -46,11 +46,16 @@ def make():
     return Model(), (torch.ones(1),)
 
 
-if __name__ == "__main__":
-    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+def show():
     model, args = make()
     ep = torch.export.export(model, args, preserve_module_call_signature=("child",))
-    expected, seen = model(*args), _swap_modules(ep, {"child": model.child})(*args)
-    bug = not torch.equal(expected, seen)
-    print(f"{'BUG' if bug else 'ok'}: eager returns {expected}, with the child swapped for itself {seen}")
+    return model(*args), _swap_modules(ep, {"child": model.child})(*args)
+
+
+if __name__ == "__main__":
+    # Exit code 1 means that the bug is there: any other error exits with 3.
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)
+    expected, got = show()
+    bug = not torch.equal(expected, got)
+    print(f"{'BUG' if bug else 'ok'}: eager returns {expected}, with the child swapped for itself {got}")
     raise SystemExit(bug)

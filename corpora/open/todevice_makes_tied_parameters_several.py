@@ -43,10 +43,16 @@ def make():
     return Model(), (torch.ones(1),)
 
 
+def show():
+    model, args = make()
+    moved = move_to_device_pass(torch.export.export(model, args), "cpu").module()
+    return 1, len(list(moved.parameters()))
+
+
 if __name__ == "__main__":
-    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
-    moved = move_to_device_pass(torch.export.export(*make()), "cpu").module()
-    seen = len(list(moved.parameters()))
-    bug = seen != 1
-    print("BUG:" if bug else "ok:", f"the model has 1 parameter, after moving {seen}")
+    # Exit code 1 means that the bug is there: any other error exits with 3.
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)
+    expected, got = show()
+    bug = expected != got
+    print("BUG:" if bug else "ok:", f"the model has 1 parameter, after moving {got}")
     raise SystemExit(bug)

@@ -39,14 +39,17 @@ def make():
     return Model(), (torch.ones(2, 2),)
 
 
-if __name__ == "__main__":
-    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+def show():
     model, args = make()
     moved = move_to_device_pass(torch.export.export(model, args), "meta")
     result = next(iter(reversed(moved.graph.nodes))).args[0][0]
-    expected, seen = model(*args).stride(), result.meta["val"].stride()
-    bug = expected != seen
-    print(
-        "BUG:" if bug else "ok:", f"the result has the strides {expected}, the moved program records {seen}"
-    )
+    return model(*args).stride(), result.meta["val"].stride()
+
+
+if __name__ == "__main__":
+    # Exit code 1 means that the bug is there: any other error exits with 3.
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)
+    expected, got = show()
+    bug = expected != got
+    print("BUG:" if bug else "ok:", f"the result has the strides {expected}, the moved program records {got}")
     raise SystemExit(bug)

@@ -43,13 +43,18 @@ def make():
     return Model(), (torch.ones(1),)
 
 
-if __name__ == "__main__":
-    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+def show():
     model, args = make()
     ep = torch.export.export(model, args, preserve_module_call_signature=("child",))
     zero = {"child.weight": torch.zeros(1, 1), "child.bias": torch.zeros(1)}
     expected = torch.func.functional_call(model, zero, args)
-    seen = torch.func.functional_call(torch.export.unflatten(ep), zero, args)
-    bug = not torch.equal(expected, seen)
-    print(f"{'BUG' if bug else 'ok'}: with zeros, eager returns {expected}, what unflatten returns {seen}")
+    return expected, torch.func.functional_call(torch.export.unflatten(ep), zero, args)
+
+
+if __name__ == "__main__":
+    # Exit code 1 means that the bug is there: any other error exits with 3.
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)
+    expected, got = show()
+    bug = not torch.equal(expected, got)
+    print(f"{'BUG' if bug else 'ok'}: with zeros, eager returns {expected}, what unflatten returns {got}")
     raise SystemExit(bug)

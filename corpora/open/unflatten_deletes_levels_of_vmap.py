@@ -41,17 +41,21 @@ def make():
     return Model(), (torch.ones(2, 1),)
 
 
-if __name__ == "__main__":
-    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+def show():
     model, args = make()
     ep = torch.export.export(model, args, strict=False)
-    expected, unflattened = ep.module()(*args), torch.export.unflatten(ep)
+    return ep.module()(*args), torch.export.unflatten(ep)(*args)
+
+
+if __name__ == "__main__":
+    # Exit code 1 means that the bug is there: any other error exits with 3.
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)
     try:
-        seen = unflattened(*args)
+        expected, got = show()
     except RuntimeError as error:
         if "may have escaped" not in str(error):
             raise
-        print("BUG: ep.module() returns a tensor, the unflattened program raises RuntimeError")
-        raise SystemExit(1) from None
-    print(f"ok: ep.module() returns {expected.tolist()}, the unflattened program {seen.tolist()}")
-    raise SystemExit(0 if torch.equal(expected, seen) else 3)
+        sys.exit("BUG: ep.module() returns a tensor, the unflattened program raises RuntimeError")
+    bug = not torch.equal(expected, got)
+    print(f"{'BUG' if bug else 'ok'}: ep.module() returns {expected.tolist()}, unflatten {got.tolist()}")
+    raise SystemExit(bug)

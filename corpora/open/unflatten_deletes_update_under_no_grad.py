@@ -43,11 +43,15 @@ def make():
     return Model(), (torch.zeros(2),)
 
 
-if __name__ == "__main__":
-    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+def show():
     model, args = make()
-    expected = model(*args)
-    seen = torch.export.unflatten(torch.export.export(model, args))(*args)
-    bug = not torch.equal(expected, seen)
-    print("BUG:" if bug else "ok:", f"eager gives {expected}, unflatten gives {seen}")
+    return model(*args), torch.export.unflatten(torch.export.export(model, args))(*args)
+
+
+if __name__ == "__main__":
+    # Exit code 1 means that the bug is there: any other error exits with 3.
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)
+    expected, got = show()
+    bug = not torch.equal(expected, got)
+    print("BUG:" if bug else "ok:", f"eager gives {expected}, unflatten gives {got}")
     raise SystemExit(bug)

@@ -67,13 +67,17 @@ def make():
     return model, (torch.ones(1),)
 
 
-if __name__ == "__main__":
-    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+def show():
     model, args = make()
     program = torch.export.export(model, args, preserve_module_call_signature=("counter",))
+    torch.export.unflatten(program.run_decompositions())
+
+
+if __name__ == "__main__":
+    # Exit code 1 means that the bug is there: any other error exits with 3.
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)
     try:
-        torch.export.unflatten(program.run_decompositions())
+        show()
     except AttributeError as error:
-        print(f"BUG: unflatten raises AttributeError: {error}")
-        raise SystemExit(1) from None
+        sys.exit(f"BUG: unflatten raises AttributeError: {error}")
     print("ok: the program can be unflattened")

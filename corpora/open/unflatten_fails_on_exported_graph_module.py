@@ -52,15 +52,19 @@ def make():
     return torch.fx.symbolic_trace(Model()), (torch.ones(2, 3),)
 
 
-if __name__ == "__main__":
-    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+def show():
     model, args = make()
-    expected = model(*args)
     unflattened = torch.export.unflatten(torch.export.export(model, args, strict=False))
+    return model(*args), unflattened(*args)
+
+
+if __name__ == "__main__":
+    # Exit code 1 means that the bug is there: any other error exits with 3.
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)
     try:
-        seen = unflattened(*args)
+        expected, got = show()
     except ValueError as error:
-        seen = error
-    bug = not torch.is_tensor(seen) or not torch.equal(expected, seen)
-    print(f"{'BUG' if bug else 'ok'}: eager returns a tensor, the unflattened program {seen!r}")
+        sys.exit(f"BUG: eager returns a tensor, the unflattened program {error!r}")
+    bug = not torch.equal(expected, got)
+    print(f"{'BUG' if bug else 'ok'}: eager returns {expected}, the unflattened program {got}")
     raise SystemExit(bug)

@@ -47,11 +47,16 @@ def make():
     return model, (torch.ones(1),)
 
 
-if __name__ == "__main__":
-    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+def show():
     model, args = make()
     ep = torch.export.export(model, args, preserve_module_call_signature=("child",))
-    expected, seen = model.state_dict(), torch.export.unflatten(ep).state_dict()
-    bug = expected.keys() != seen.keys()
-    print(f"{'BUG' if bug else 'ok'}: the state of eager is {expected}, that of unflatten is {seen}")
+    return [*model.state_dict()], [*torch.export.unflatten(ep).state_dict()]
+
+
+if __name__ == "__main__":
+    # Exit code 1 means that the bug is there: any other error exits with 3.
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)
+    expected, got = show()
+    bug = expected != got
+    print(f"{'BUG' if bug else 'ok'}: the state of eager is {expected}, that of unflatten is {got}")
     raise SystemExit(bug)

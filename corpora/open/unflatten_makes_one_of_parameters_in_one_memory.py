@@ -50,11 +50,17 @@ def make():
     return Model(), (torch.arange(3),)
 
 
-if __name__ == "__main__":
-    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+def show():
     model, args = make()
     copy = torch.export.unflatten(torch.export.export(model, args))
     counts = [len(list(each.parameters())) for each in (model, copy)]
-    bug = counts[0] != counts[1]
-    print(f"{'BUG' if bug else 'ok'}: eager has {counts[0]} parameters, the unflattened model {counts[1]}")
+    return counts[0], counts[1]
+
+
+if __name__ == "__main__":
+    # Exit code 1 means that the bug is there: any other error exits with 3.
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)
+    expected, got = show()
+    bug = expected != got
+    print(f"{'BUG' if bug else 'ok'}: eager has {expected} parameters, the unflattened model {got}")
     raise SystemExit(bug)

@@ -55,12 +55,17 @@ def make():
     return Model(), (torch.tensor([2.0]),)
 
 
-if __name__ == "__main__":
-    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+def show():
     model, args = make()
     expected = model(*args)
     program = torch.export.export(model, args, preserve_module_call_signature=("scale",))
-    seen = torch.export.unflatten(program)(*args)
-    bug = not torch.equal(expected, seen)
-    print(f"{'BUG' if bug else 'ok'}: eager gives {expected.item()}, unflatten gives {seen.item()}")
+    return expected, torch.export.unflatten(program)(*args)
+
+
+if __name__ == "__main__":
+    # Exit code 1 means that the bug is there: any other error exits with 3.
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)
+    expected, got = show()
+    bug = not torch.equal(expected, got)
+    print(f"{'BUG' if bug else 'ok'}: eager gives {expected.item()}, unflatten gives {got.item()}")
     raise SystemExit(bug)

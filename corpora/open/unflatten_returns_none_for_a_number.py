@@ -49,11 +49,16 @@ def make():
     return Model(), (torch.ones(1),)
 
 
-if __name__ == "__main__":
-    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+def show():
     model, args = make()
     ep = torch.export.export(model, args, preserve_module_call_signature=("child",))
-    expected, seen = model.child(*args)[1], torch.export.unflatten(ep).child(*args)[1]
-    bug = seen is None
-    print(f"{'BUG' if bug else 'ok'}: eager returns {expected}, the unflattened child returns {seen}")
+    return model.child(*args)[1], torch.export.unflatten(ep).child(*args)[1]
+
+
+if __name__ == "__main__":
+    # Exit code 1 means that the bug is there: any other error exits with 3.
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)
+    expected, got = show()
+    bug = expected != got
+    print(f"{'BUG' if bug else 'ok'}: eager returns {expected}, the unflattened child returns {got}")
     raise SystemExit(bug)

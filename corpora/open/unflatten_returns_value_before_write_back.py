@@ -39,11 +39,16 @@ def make():
     return Model(), (torch.ones(1),)
 
 
-if __name__ == "__main__":
-    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+def show():
     model, (x,) = make()
     ep = torch.export.export(model, (x,)).run_decompositions()
-    expected, seen = model(x) is x, torch.export.unflatten(ep)(x) is x
-    bug = expected != seen
-    print(f"{'BUG' if bug else 'ok'}: the output is the input: {expected} in eager, {seen} after unflatten")
+    return model(x) is x, torch.export.unflatten(ep)(x) is x
+
+
+if __name__ == "__main__":
+    # Exit code 1 means that the bug is there: any other error exits with 3.
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)
+    expected, got = show()
+    bug = expected != got
+    print(f"{'BUG' if bug else 'ok'}: the output is the input: {expected} in eager, {got} after unflatten")
     raise SystemExit(bug)

@@ -44,13 +44,18 @@ def make():
     return model, (torch.ones(1),)
 
 
-if __name__ == "__main__":
-    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+def show():
     model, args = make()
     unflattened = torch.export.unflatten(torch.export.export(model, args))
     model(*args)
     unflattened(*args)
-    expected, seen = model.child.count, unflattened.child.count
-    bug = not torch.equal(expected, seen)
-    print(f"{'BUG' if bug else 'ok'}: eager leaves {expected} in child.count, unflatten leaves {seen}")
+    return model.child.count, unflattened.child.count
+
+
+if __name__ == "__main__":
+    # Exit code 1 means that the bug is there: any other error exits with 3.
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)
+    expected, got = show()
+    bug = not torch.equal(expected, got)
+    print(f"{'BUG' if bug else 'ok'}: eager leaves {expected} in child.count, unflatten leaves {got}")
     raise SystemExit(bug)

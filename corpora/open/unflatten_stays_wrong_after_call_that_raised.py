@@ -52,13 +52,19 @@ def make():
     return Model(), (torch.ones(1),)
 
 
-if __name__ == "__main__":
-    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+def show():
     model, (x,) = make()
     ep = torch.export.export(model, (x,), preserve_module_call_signature=("scale",))
     unflattened = torch.export.unflatten(ep)
     with contextlib.suppress(RuntimeError):
         unflattened(x.double())
-    expected, seen = model(x).item(), unflattened(x).item()
-    print(f"{'ok' if seen == expected else 'BUG'}: eager gives {expected:.4f}, unflatten: {seen:.4f}")
-    raise SystemExit(seen != expected)
+    return model(x).item(), unflattened(x).item()
+
+
+if __name__ == "__main__":
+    # Exit code 1 means that the bug is there: any other error exits with 3.
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)
+    expected, got = show()
+    bug = expected != got
+    print(f"{'BUG' if bug else 'ok'}: eager gives {expected:.4f}, unflatten: {got:.4f}")
+    raise SystemExit(bug)

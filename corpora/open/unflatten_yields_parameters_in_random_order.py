@@ -44,12 +44,17 @@ def make():
     return Model(), (torch.ones(2, 4),)
 
 
-if __name__ == "__main__":
-    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+def show():
     model, args = make()
     ep = torch.export.export(model, args, strict=False, preserve_module_call_signature=("lstm",))
     expected = [name for name, _ in model.named_parameters()]
-    seen = [name for name, _ in torch.export.unflatten(ep).named_parameters()]
-    bug = expected != seen
-    print(f"{'BUG' if bug else 'ok'}: eager yields {expected[:3]}, unflatten {seen[:3]}")
+    return expected, [name for name, _ in torch.export.unflatten(ep).named_parameters()]
+
+
+if __name__ == "__main__":
+    # Exit code 1 means that the bug is there: any other error exits with 3.
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)
+    expected, got = show()
+    bug = expected != got
+    print(f"{'BUG' if bug else 'ok'}: eager yields {expected[:3]}, unflatten {got[:3]}")
     raise SystemExit(bug)

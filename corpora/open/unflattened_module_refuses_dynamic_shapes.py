@@ -52,15 +52,19 @@ def dynamic_shapes():
     return ({0: torch.export.Dim.DYNAMIC},)
 
 
-if __name__ == "__main__":
-    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+def show():
     model, args = make()
     program = torch.export.export(model, args, dynamic_shapes=dynamic_shapes())
     unflattened = torch.export.unflatten(program)
+    expected = model(*args)
+    return expected, torch.export.export(unflattened, args, dynamic_shapes=dynamic_shapes()).module()(*args)
+
+
+if __name__ == "__main__":
+    # Exit code 1 means that the bug is there: any other error exits with 3.
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)
     try:
-        seen = torch.export.export(unflattened, args, dynamic_shapes=dynamic_shapes()).module()(*args)
+        expected, got = show()
     except torch._dynamo.exc.UserError as error:
-        seen = type(error).__name__
-    bug = not torch.is_tensor(seen)
-    print(f"{'BUG' if bug else 'ok'}: eager gives {model(*args)}, what was exported again {seen}")
-    raise SystemExit(bug)
+        sys.exit(f"BUG: eager raises nothing, what was exported again raises {type(error).__name__}")
+    print(f"ok: eager gives {expected}, what was exported again {got}")

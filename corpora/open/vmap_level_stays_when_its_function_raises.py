@@ -45,12 +45,18 @@ def probes():
     return [((torch.ones(2, 2), torch.tensor([2])), {})]
 
 
-if __name__ == "__main__":
-    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+def show():
     model, (x, i) = make()
     module = torch.export.export(model, (x, i)).module()
     with contextlib.suppress(IndexError):  # eager raises as well
         module(x, i + 1)
-    bug = (level := torch._C._functorch.maybe_current_level()) is not None
-    print(f"{'BUG' if bug else 'ok'}: after a call that raised, the level of functorch is {level}")
+    return None, torch._C._functorch.maybe_current_level()
+
+
+if __name__ == "__main__":
+    # Exit code 1 means that the bug is there: any other error exits with 3.
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)
+    expected, got = show()
+    bug = expected != got
+    print(f"{'BUG' if bug else 'ok'}: after a call that raised, the level of functorch is {got}")
     raise SystemExit(bug)

@@ -46,15 +46,19 @@ def make():
     return M(), (torch.ones(1),)
 
 
-if __name__ == "__main__":
-    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+def show():
     warnings.simplefilter("ignore")
     model, args = make()
-    expected = model(*args)
+    return model(*args), torch.export.unflatten(torch.export.export(model, args, strict=False))(*args)
+
+
+if __name__ == "__main__":
+    # Exit code 1 means that the bug is there: any other error exits with 3.
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)
     try:
-        seen = torch.export.unflatten(torch.export.export(model, args, strict=False))(*args)
-        bug = not torch.equal(expected, seen)
+        expected, got = show()
     except AssertionError as error:
-        seen, bug = f"{type(error).__name__} {str(error)[:200]}", True
-    print(f"{'BUG' if bug else 'ok'}: eager gives {expected}, unflatten gives {seen}")
-    sys.exit(bug)
+        sys.exit(f"BUG: eager raises nothing, unflatten raises {error!r:.200}")
+    bug = not torch.equal(expected, got)
+    print(f"{'BUG' if bug else 'ok'}: eager gives {expected}, unflatten gives {got}")
+    raise SystemExit(bug)

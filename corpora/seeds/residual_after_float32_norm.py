@@ -49,17 +49,22 @@ def make():
     return torch.nn.Sequential(torch.nn.Sequential(Block(), Block())), (torch.arange(3.0),)
 
 
-if __name__ == "__main__":
-    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+def show():
     warnings.simplefilter("ignore")
     model, args = make()
-    names = tuple(name for name, _ in model.named_modules() if name)
+    names = tuple((name for name, _ in model.named_modules() if name))
     ep = torch.export.export(model, args, preserve_module_call_signature=names)
     unflattened = torch.export.unflatten(ep)
     torch.manual_seed(0)
     expected = model(*args)
     torch.manual_seed(0)
-    seen = unflattened(*args)
-    bug = not torch.equal(expected, seen)
-    print(f"{'BUG' if bug else 'ok'}: eager gives {expected}, unflatten gives {seen}")
-    sys.exit(bug)
+    return expected, unflattened(*args)
+
+
+if __name__ == "__main__":
+    # Exit code 1 means that the bug is there: any other error exits with 3.
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)
+    expected, got = show()
+    bug = not torch.equal(expected, got)
+    print(f"{'BUG' if bug else 'ok'}: eager gives {expected}, unflatten gives {got}")
+    raise SystemExit(bug)

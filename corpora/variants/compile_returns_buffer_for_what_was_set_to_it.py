@@ -40,16 +40,21 @@ def make():
     return Model(), (torch.zeros(2),)
 
 
-if __name__ == "__main__":
-    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+def show():
     model, args = make()
     model(*args).unsqueeze_(0)
     expected = model.table.shape
     model.compile(backend="aot_eager")
     model(*args).unsqueeze_(0)
-    seen = model.table.shape
-    bug = seen != expected
+    return expected, model.table.shape
+
+
+if __name__ == "__main__":
+    # Exit code 1 means that the bug is there: any other error exits with 3.
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)
+    expected, got = show()
+    bug = expected != got
     print(
-        f"{'BUG' if bug else 'ok'}: the buffer keeps {expected} in eager, and has {seen} under torch.compile"
+        f"{'BUG' if bug else 'ok'}: the buffer keeps {expected} in eager, and has {got} under torch.compile"
     )
     raise SystemExit(bug)

@@ -38,13 +38,17 @@ def make():
     return Model(), (torch.ones(1), torch.ones(1, requires_grad=True))
 
 
-if __name__ == "__main__":
-    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+def show():
     model, args = make()
     module = torch.export.export(model, args).run_decompositions().module()
+    return model(*make()[1]), module(*make()[1])
+
+
+if __name__ == "__main__":
+    # Exit code 1 means that the bug is there: any other error exits with 3.
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)
     try:
-        seen, bug = module(*make()[1]), False
+        expected, got = show()
     except RuntimeError as error:
-        seen, bug = error, True
-    print(f"{'BUG' if bug else 'ok'}: eager gives {model(*make()[1])}, the decomposed program {seen}")
-    raise SystemExit(bug)
+        sys.exit(f"BUG: eager raises nothing, the decomposed program raises {error}")
+    print(f"ok: eager gives {expected}, the decomposed program {got}")

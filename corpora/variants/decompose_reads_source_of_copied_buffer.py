@@ -40,11 +40,16 @@ def make():
     return model, (torch.tensor(1.0),)
 
 
-if __name__ == "__main__":
-    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+def show():
     model, args = make()
     decomposed = torch.export.export(model, args).run_decompositions().module()
-    expected, seen = model(*args), decomposed(*args)
-    bug = expected.shape != seen.shape
-    print(f"{'BUG' if bug else 'ok'}: eager gives {expected}, the decomposed program {seen}")
+    return model(*args).shape, decomposed(*args).shape
+
+
+if __name__ == "__main__":
+    # Exit code 1 means that the bug is there: any other error exits with 3.
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)
+    expected, got = show()
+    bug = expected != got
+    print(f"{'BUG' if bug else 'ok'}: eager gives {expected}, the decomposed program {got}")
     raise SystemExit(bug)

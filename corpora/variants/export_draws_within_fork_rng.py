@@ -36,14 +36,20 @@ def make():
     return Model(), (torch.zeros(1),)
 
 
-if __name__ == "__main__":
-    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+def show():
     model, args = make()
+    program = torch.export.export(model, args, strict=False).module()
+    return model(*args), program(*args)
+
+
+if __name__ == "__main__":
+    # Exit code 1 means that the bug is there: any other error exits with 3.
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)
     try:
-        program = torch.export.export(model, args, strict=False).module()
+        expected, got = show()
     except torch._dynamo.exc.UserError as error:
         print("ok: torch refuses in words:", str(error).partition("\n")[0])
-        sys.exit(0)
-    expected, seen = model(*args), program(*args)
-    print(f"{'ok' if expected == seen else 'BUG'}: eager gives {expected}, the program gives {seen}")
-    sys.exit(not torch.equal(expected, seen))
+        raise SystemExit(0) from None
+    bug = not torch.equal(expected, got)
+    print(f"{'BUG' if bug else 'ok'}: eager gives {expected}, the program gives {got}")
+    raise SystemExit(bug)

@@ -39,12 +39,16 @@ def make():
     return model, (torch.ones(1),)
 
 
-if __name__ == "__main__":
-    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+def show():
     model, args = make()
+    return model(*args), torch.export.export(model, args).module()(*args)
+
+
+if __name__ == "__main__":
+    # Exit code 1 means that the bug is there: any other error exits with 3.
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)
     try:
-        seen, bug = torch.export.export(model, args).module()(*args), False
+        expected, got = show()
     except SyntaxError as error:
-        seen, bug = error, True
-    print(f"{'BUG' if bug else 'ok'}: eager gives {model(*args)}, torch.export: {seen!r}")
-    raise SystemExit(bug)
+        sys.exit(f"BUG: eager raises nothing, torch.export raises {error!r}")
+    print(f"ok: eager gives {expected}, torch.export: {got!r}")

@@ -37,11 +37,16 @@ def make():
     return Model(), (torch.ones(2),)
 
 
-if __name__ == "__main__":
-    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+def show():
     ep = torch.export.export(*make(), strict=False)
     (node,) = ep.graph.find_nodes(op="call_function", target=torch.ops.aten.abs.default)
-    given, told = node.args[0].meta["val"].shape, node.meta["val"].shape
-    bug = given != told
-    print(f"{'BUG' if bug else 'ok'}: abs is given {given}, and recorded as {told}")
-    sys.exit(bug)
+    return node.args[0].meta["val"].shape, node.meta["val"].shape
+
+
+if __name__ == "__main__":
+    # Exit code 1 means that the bug is there: any other error exits with 3.
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)
+    expected, got = show()
+    bug = expected != got
+    print(f"{'BUG' if bug else 'ok'}: abs is given {expected}, and recorded as {got}")
+    raise SystemExit(bug)

@@ -40,10 +40,17 @@ def make():
     return Model(), (torch.ones(1),)
 
 
-if __name__ == "__main__":
-    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
-    graph = torch.export.export(*make(), strict=False).graph
+def show():
+    model, args = make()
+    graph = torch.export.export(model, args, strict=False).graph
     (node,) = graph.find_nodes(op="call_function", target=torch.ops.aten.add_.Tensor)
-    seen = node.meta["val"].storage_offset()
-    print(f"{'BUG' if seen == 0 else 'ok'}: the offset of count is 1, recorded is {seen}")
-    sys.exit(seen == 0)
+    return model.count.storage_offset(), node.meta["val"].storage_offset()
+
+
+if __name__ == "__main__":
+    # Exit code 1 means that the bug is there: any other error exits with 3.
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)
+    expected, got = show()
+    bug = expected != got
+    print(f"{'BUG' if bug else 'ok'}: the offset of count is {expected}, recorded is {got}")
+    raise SystemExit(bug)

@@ -35,11 +35,17 @@ def make():
     return Model(), (torch.zeros(1), torch.zeros(2))
 
 
-if __name__ == "__main__":
-    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+def show():
     model, args = make()
     program = torch.export.export(model, make()[1], strict=False).module()
     program(*args)
-    bug = args[0].shape != args[1].shape
-    print(f"{'BUG' if bug else 'ok'}: x has 2 elements after eager, {len(args[0])} after the program")
-    sys.exit(bug)
+    return len(args[1]), len(args[0])
+
+
+if __name__ == "__main__":
+    # Exit code 1 means that the bug is there: any other error exits with 3.
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)
+    expected, got = show()
+    bug = expected != got
+    print(f"{'BUG' if bug else 'ok'}: x has {expected} elements after eager, {got} after the program")
+    raise SystemExit(bug)

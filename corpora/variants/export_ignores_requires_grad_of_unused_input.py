@@ -36,10 +36,18 @@ def make():
     return Model(), (torch.ones(1), torch.ones(1))
 
 
+def show():
+    model, args = make()
+    _, y = make()[1]
+    torch.export.export(model, args, strict=False).module()(*args[:1], y)
+    model(*args)
+    return args[1].requires_grad, y.requires_grad
+
+
 if __name__ == "__main__":
-    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
-    x, y = make()[1]
-    torch.export.export(*make(), strict=False).module()(x, y)
-    bug = not y.requires_grad
-    print(f"{'BUG' if bug else 'ok'}: eager makes y require gradients, after the program {y = }")
-    sys.exit(bug)
+    # Exit code 1 means that the bug is there: any other error exits with 3.
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)
+    expected, got = show()
+    bug = expected != got
+    print(f"{'BUG' if bug else 'ok'}: y requires grad: {expected} after eager, {got} after the program")
+    raise SystemExit(bug)

@@ -37,11 +37,17 @@ def make():
     return Model(), (torch.ones(1),)
 
 
-if __name__ == "__main__":
-    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+def show():
     model, args = make()
     y, z = torch.export.export(model, args, strict=False).module()(*args)
     z.zero_()
-    bug = not torch.equal(y, z)
-    print(f"{'BUG' if bug else 'ok'}: z.zero_() makes y zero in eager, after export y is {y}")
-    sys.exit(bug)
+    return y, z
+
+
+if __name__ == "__main__":
+    # Exit code 1 means that the bug is there: any other error exits with 3.
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)
+    expected, got = show()
+    bug = not torch.equal(expected, got)
+    print(f"{'BUG' if bug else 'ok'}: z.zero_() makes y zero in eager, after export y is {expected}")
+    raise SystemExit(bug)

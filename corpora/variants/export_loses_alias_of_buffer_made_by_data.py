@@ -40,10 +40,17 @@ def make():
     return Model(), (torch.ones(1),)
 
 
-if __name__ == "__main__":
-    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
-    program = torch.export.export(*make(), strict=False).module()
+def show():
+    model, args = make()
+    program = torch.export.export(model, args, strict=False).module()
     program(torch.ones(1)).zero_()
-    bug = program.state.item() != 0
-    print(f"{'BUG' if bug else 'ok'}: the output zeroed, state is 0 in eager, {program.state} after export")
-    sys.exit(bug)
+    return torch.zeros(1), program.state
+
+
+if __name__ == "__main__":
+    # Exit code 1 means that the bug is there: any other error exits with 3.
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)
+    expected, got = show()
+    bug = not torch.equal(expected, got)
+    print(f"{'BUG' if bug else 'ok'}: the output zeroed, state is {expected} in eager, {got} after export")
+    raise SystemExit(bug)

@@ -36,10 +36,16 @@ def make():
     return Model(), (torch.ones(1), torch.ones(1))
 
 
-if __name__ == "__main__":
-    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+def show():
     x, y = make()[1]
     torch.export.export(*make(), strict=False).module()(x, y).zero_()
-    bug = not torch.equal(x, y)
-    print(f"{'BUG' if bug else 'ok'}: the output zeroed, y is zero in eager, {y} after export")
-    sys.exit(bug)
+    return x, y
+
+
+if __name__ == "__main__":
+    # Exit code 1 means that the bug is there: any other error exits with 3.
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)
+    expected, got = show()
+    bug = not torch.equal(expected, got)
+    print(f"{'BUG' if bug else 'ok'}: the output zeroed, y is zero in eager, {got} after export")
+    raise SystemExit(bug)

@@ -39,12 +39,17 @@ def make():
     return model, (torch.ones(1),)
 
 
-if __name__ == "__main__":
-    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+def show():
     model, args = make()
     ep = torch.export.export(model, args, strict=False)
     (node,) = ep.graph.find_nodes(op="call_function", target=torch.ops.aten.copy_.default)
-    expected, seen = model.part.storage_offset(), node.meta["val"].storage_offset()
-    bug = expected != seen
-    print(f"{'BUG' if bug else 'ok'}: the offset of part is {expected}, recorded after copy_ is {seen}")
+    return model.part.storage_offset(), node.meta["val"].storage_offset()
+
+
+if __name__ == "__main__":
+    # Exit code 1 means that the bug is there: any other error exits with 3.
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)
+    expected, got = show()
+    bug = expected != got
+    print(f"{'BUG' if bug else 'ok'}: the offset of part is {expected}, recorded after copy_ is {got}")
     raise SystemExit(bug)

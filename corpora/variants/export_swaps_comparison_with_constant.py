@@ -38,11 +38,15 @@ def make():
     return model, (torch.ones(3, 2).t(),)
 
 
-if __name__ == "__main__":
-    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+def show():
     model, args = make()
-    expected = model(*args).stride()
-    seen = torch.export.export(model, args, strict=False).module()(*args).stride()
-    bug = expected != seen
-    print(f"{'BUG' if bug else 'ok'}: eager gives strides {expected}, the exported program {seen}")
+    return model(*args).stride(), torch.export.export(model, args, strict=False).module()(*args).stride()
+
+
+if __name__ == "__main__":
+    # Exit code 1 means that the bug is there: any other error exits with 3.
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)
+    expected, got = show()
+    bug = expected != got
+    print(f"{'BUG' if bug else 'ok'}: eager gives strides {expected}, the exported program {got}")
     raise SystemExit(bug)

@@ -43,10 +43,16 @@ def make():
     return Model(), (torch.ones(1),)
 
 
-if __name__ == "__main__":
-    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+def show():
     model, args = make()
     torch.export.export(model, args)
-    bug = bool(model.scale != 1)
-    print(f"{'BUG' if bug else 'ok'}: scale is 1.0 before export, {model.scale.item()} after it")
+    return 1.0, model.scale.item()
+
+
+if __name__ == "__main__":
+    # Exit code 1 means that the bug is there: any other error exits with 3.
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)
+    expected, got = show()
+    bug = expected != got
+    print(f"{'BUG' if bug else 'ok'}: scale is {expected} before export, {got} after it")
     raise SystemExit(bug)

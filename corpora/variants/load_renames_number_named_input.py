@@ -36,12 +36,19 @@ def make():
     return Model(), (torch.ones(1), 2)
 
 
-if __name__ == "__main__":
-    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+def show():
+    model, args = make()
     buffer = io.BytesIO()
-    torch.export.save(torch.export.export(*make()), buffer)
+    torch.export.save(torch.export.export(model, args), buffer)
     program = torch.export.load(io.BytesIO(buffer.getvalue()))
-    seen = [node.name for node in program.graph.nodes if node.op == "placeholder"]
-    told = [spec.arg.name for spec in program.graph_signature.input_specs]
-    print(f"{'ok' if seen == told else 'BUG'}: loaded, the inputs are {seen}, and the signature says {told}")
-    raise SystemExit(seen != told)
+    got = [node.name for node in program.graph.nodes if node.op == "placeholder"]
+    return got, [spec.arg.name for spec in program.graph_signature.input_specs]
+
+
+if __name__ == "__main__":
+    # Exit code 1 means that the bug is there: any other error exits with 3.
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)
+    expected, got = show()
+    bug = expected != got
+    print(f"{'BUG' if bug else 'ok'}: loaded, the inputs are {expected}, and the signature says {got}")
+    raise SystemExit(bug)

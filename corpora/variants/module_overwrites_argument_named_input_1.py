@@ -35,10 +35,15 @@ def make():
     return Model(), (torch.tensor(1.0), torch.tensor(3.0))
 
 
-if __name__ == "__main__":
-    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+def show():
     model, args = make()
-    expected, seen = model(*args), torch.export.export(model, args).module()(*args)
-    bug = not torch.equal(expected, seen)
-    print(f"{'BUG' if bug else 'ok'}: {expected} in eager, {seen} from the exported program")
+    return model(*args), torch.export.export(model, args).module()(*args)
+
+
+if __name__ == "__main__":
+    # Exit code 1 means that the bug is there: any other error exits with 3.
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)
+    expected, got = show()
+    bug = not torch.equal(expected, got)
+    print(f"{'BUG' if bug else 'ok'}: {expected} in eager, {got} from the exported program")
     raise SystemExit(bug)

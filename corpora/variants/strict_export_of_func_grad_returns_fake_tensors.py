@@ -38,19 +38,22 @@ def make():
     return Model(), (torch.tensor(1.0),)
 
 
-if __name__ == "__main__":
-    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+def show():
     warnings.simplefilter("ignore")
     model, args = make()
-    expected = model(*args)
+    return model(*args), torch.export.export(model, args, strict=True).module()(*args)
+
+
+if __name__ == "__main__":
+    # Exit code 1 means that the bug is there: any other error exits with 3.
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)
     try:
-        program = torch.export.export(model, args, strict=True).module()
+        expected, got = show()
     except torch._dynamo.exc.Unsupported as error:
         if "cannot record torch.func.grad" not in str(error):
             raise
         print("ok: torch refuses in words:", str(error).partition("\n")[0])
         raise SystemExit(0) from None
-    seen = program(*args)
-    bug = type(seen) is not type(expected)
-    print(f"{'BUG' if bug else 'ok'}: eager gives {expected}, the exported program gives {seen!r}")
+    bug = type(expected) is not type(got)
+    print(f"{'BUG' if bug else 'ok'}: eager gives {expected}, the exported program gives {got!r}")
     raise SystemExit(bug)

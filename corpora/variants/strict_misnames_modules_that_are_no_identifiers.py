@@ -45,11 +45,17 @@ def make():
     return model, (torch.ones(1),)
 
 
-if __name__ == "__main__":
-    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
-    ep = torch.export.export(*make(), strict=True)
+def show():
+    model, args = make()
+    ep = torch.export.export(model, args, strict=True)
     (node,) = ep.graph.find_nodes(op="call_function", target=torch.ops.aten.add.Tensor)
-    seen = [name for name, _ in node.meta["nn_module_stack"].values()][-1]
-    bug = seen != "down-sample"
-    print(f"{'BUG' if bug else 'ok'}: eager adds in down-sample, export says in {seen}")
+    return "down-sample", [name for name, _ in node.meta["nn_module_stack"].values()][-1]
+
+
+if __name__ == "__main__":
+    # Exit code 1 means that the bug is there: any other error exits with 3.
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)
+    expected, got = show()
+    bug = expected != got
+    print(f"{'BUG' if bug else 'ok'}: eager adds in down-sample, export says in {got}")
     raise SystemExit(bug)

@@ -39,11 +39,16 @@ def make():
     return model, (torch.ones(1),)
 
 
-if __name__ == "__main__":
-    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+def show():
     model, args = make()
     unflattened = torch.export.unflatten(torch.export.export(model, args, strict=True))
-    expected, seen = (list(dict(module.named_parameters())) for module in (model, unflattened))
-    bug = expected != seen
-    print(f"{'BUG' if bug else 'ok'}: eager has the parameters {expected}, unflatten {seen}")
+    return [*dict(model.named_parameters())], [*dict(unflattened.named_parameters())]
+
+
+if __name__ == "__main__":
+    # Exit code 1 means that the bug is there: any other error exits with 3.
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)
+    expected, got = show()
+    bug = expected != got
+    print(f"{'BUG' if bug else 'ok'}: eager has the parameters {expected}, unflatten {got}")
     raise SystemExit(bug)

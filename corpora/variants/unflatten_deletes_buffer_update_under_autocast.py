@@ -41,11 +41,17 @@ def make():
     return Model(), (torch.ones(1),)
 
 
-if __name__ == "__main__":
-    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
-    ep = torch.export.export(*make())
-    graph = torch.export.unflatten(ep).graph
+def show():
+    model, args = make()
+    unflattened = torch.export.unflatten(torch.export.export(model, args))
     region = torch.ops.higher_order.wrap_with_autocast
-    bug = not graph.find_nodes(op="call_function", target=region)
-    print("BUG:" if bug else "ok:", f"eager updates the buffer, unflatten {'does not' if bug else 'too'}")
+    return 1, len(unflattened.graph.find_nodes(op="call_function", target=region))
+
+
+if __name__ == "__main__":
+    # Exit code 1 means that the bug is there: any other error exits with 3.
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)
+    expected, got = show()
+    bug = expected != got
+    print(f"{'BUG' if bug else 'ok'}: eager updates the buffer, unflatten {'does not' if bug else 'too'}")
     raise SystemExit(bug)

@@ -43,13 +43,21 @@ def make():
     return Model(), (torch.ones(1, 2),)
 
 
-if __name__ == "__main__":
-    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
-    unflattened = torch.export.unflatten(torch.export.export(*make()))
-    bug = True
+def show():
+    model, args = make()
+    unflattened = torch.export.unflatten(torch.export.export(model, args))
     try:
         unflattened(torch.full((1, 2), 10.0))
+        got = "nothing"
     except RuntimeError:
-        bug = False
-    print("BUG:" if bug else "ok:", f"of a 10 eager raises, unflatten {'does not' if bug else 'too'}")
+        got = "RuntimeError"
+    return "RuntimeError", got
+
+
+if __name__ == "__main__":
+    # Exit code 1 means that the bug is there: any other error exits with 3.
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)
+    expected, got = show()
+    bug = expected != got
+    print(f"{'BUG' if bug else 'ok'}: for a 10, eager raises {expected}, unflatten {got}")
     raise SystemExit(bug)

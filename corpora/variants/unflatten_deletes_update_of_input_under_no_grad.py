@@ -36,10 +36,16 @@ def make():
     return Model(), (torch.ones(1),)
 
 
-if __name__ == "__main__":
-    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+def show():
     model, (x,) = make()
     torch.export.unflatten(torch.export.export(model, (x.clone(),)))(x)
-    bug = x.item() != 2
-    print("BUG:" if bug else "ok:", f"the input is 2.0 after eager, {x.item()} after unflatten")
+    return 2, x.item()
+
+
+if __name__ == "__main__":
+    # Exit code 1 means that the bug is there: any other error exits with 3.
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)
+    expected, got = show()
+    bug = expected != got
+    print("BUG:" if bug else "ok:", f"the input is 2.0 after eager, {got} after unflatten")
     raise SystemExit(bug)

@@ -37,13 +37,19 @@ def make():
     return model, (torch.ones(1),)
 
 
-if __name__ == "__main__":
-    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+def show():
     model, args = make()
     unflattened = torch.export.unflatten(torch.export.export(model, args))
     x, y = torch.ones(2, 1)
     model(x)
     unflattened(y)
-    expected, seen = x.storage_offset(), y.storage_offset()
-    print(f"{'ok' if expected == seen else 'BUG'}: eager sets offset {expected}, unflatten {seen}")
-    raise SystemExit(expected != seen)
+    return x.storage_offset(), y.storage_offset()
+
+
+if __name__ == "__main__":
+    # Exit code 1 means that the bug is there: any other error exits with 3.
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)
+    expected, got = show()
+    bug = expected != got
+    print(f"{'BUG' if bug else 'ok'}: eager sets offset {expected}, unflatten {got}")
+    raise SystemExit(bug)

@@ -42,11 +42,16 @@ def make():
     return Model(Cell(1)), (torch.ones(1),)
 
 
-if __name__ == "__main__":
-    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+def show():
     model, args = make()
     ep = torch.export.export(model, args, strict=False, preserve_module_call_signature=("0",))
-    expected, seen = model(*args), torch.export.unflatten(ep)(*args)
-    bug = not torch.equal(expected, seen)
-    print(f"{'BUG' if bug else 'ok'}: eager gives {expected}, unflatten gives {seen}")
+    return model(*args), torch.export.unflatten(ep)(*args)
+
+
+if __name__ == "__main__":
+    # Exit code 1 means that the bug is there: any other error exits with 3.
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)
+    expected, got = show()
+    bug = not torch.equal(expected, got)
+    print(f"{'BUG' if bug else 'ok'}: eager gives {expected}, unflatten gives {got}")
     raise SystemExit(bug)

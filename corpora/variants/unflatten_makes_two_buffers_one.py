@@ -40,11 +40,16 @@ def make():
     return model, (torch.ones(1),)
 
 
-if __name__ == "__main__":
-    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+def show():
     model, args = make()
     unflattened = torch.export.unflatten(torch.export.export(model, args))
-    expected, seen = model.whole is model.same, unflattened.whole is unflattened.same
-    bug = expected != seen
-    print(f"{'BUG' if bug else 'ok'}: one tensor: {expected} in eager, {seen} in unflatten")
+    return model.whole is model.same, unflattened.whole is unflattened.same
+
+
+if __name__ == "__main__":
+    # Exit code 1 means that the bug is there: any other error exits with 3.
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)
+    expected, got = show()
+    bug = expected != got
+    print(f"{'BUG' if bug else 'ok'}: one tensor: {expected} in eager, {got} in unflatten")
     raise SystemExit(bug)

@@ -50,11 +50,17 @@ def make():
     return torch.nn.Sequential(layers), (torch.ones(1),)
 
 
-if __name__ == "__main__":
-    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+def show():
     model, args = make()
     ep = torch.export.export(model, args, preserve_module_call_signature=("0.1.norm",))
     torch.export.unflatten(ep)(*args)
-    bug = not torch.equal(args[0], torch.ones(1))
-    print(f"{'BUG' if bug else 'ok'}: the input was 1, after a call of unflatten it is {args[0].item()}")
+    return torch.ones(1), args[0]
+
+
+if __name__ == "__main__":
+    # Exit code 1 means that the bug is there: any other error exits with 3.
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)
+    expected, got = show()
+    bug = not torch.equal(expected, got)
+    print(f"{'BUG' if bug else 'ok'}: the input was 1, after a call of unflatten it is {got.item()}")
     raise SystemExit(bug)

@@ -38,11 +38,16 @@ def make():
     return model, (torch.zeros(2),)
 
 
-if __name__ == "__main__":
-    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+def show():
     model, args = make()
     unflattened = torch.export.unflatten(torch.export.export(model, args))
-    expected, seen = model(*args), unflattened(*args)
-    bug = not torch.equal(expected, seen)
-    print(f"{'BUG' if bug else 'ok'}: eager gives {expected}, unflatten gives {seen}")
+    return model(*args), unflattened(*args)
+
+
+if __name__ == "__main__":
+    # Exit code 1 means that the bug is there: any other error exits with 3.
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)
+    expected, got = show()
+    bug = not torch.equal(expected, got)
+    print(f"{'BUG' if bug else 'ok'}: eager gives {expected}, unflatten gives {got}")
     raise SystemExit(bug)

@@ -37,11 +37,16 @@ def make():
     return model, (torch.ones(1),)
 
 
-if __name__ == "__main__":
-    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+def show():
     model, args = make()
-    expected = model(*args)[1]
-    seen = torch.export.unflatten(torch.export.export(model, args))(*args)[1]
-    bug = expected.dtype != seen.dtype
-    print(f"{'BUG' if bug else 'ok'}: eager gives {expected.dtype}, unflatten gives {seen.dtype}")
+    expected, got = model(*args)[1], torch.export.unflatten(torch.export.export(model, args))(*args)[1]
+    return expected.dtype, got.dtype
+
+
+if __name__ == "__main__":
+    # Exit code 1 means that the bug is there: any other error exits with 3.
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)
+    expected, got = show()
+    bug = expected != got
+    print(f"{'BUG' if bug else 'ok'}: eager gives {expected}, unflatten gives {got}")
     raise SystemExit(bug)

@@ -51,11 +51,16 @@ def make():
     return Model(), (torch.ones(1, 2),)
 
 
-if __name__ == "__main__":
-    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+def show():
     model, args = make()
     program = torch.export.export(model, args, preserve_module_call_signature=("block.layer",))
-    expected, seen = model(*args), torch.export.unflatten(program)(*args)
-    bug = not torch.allclose(expected, seen)
-    print(f"{'BUG' if bug else 'ok'}: eager gives {expected.tolist()}, unflatten {seen.tolist()}")
+    return model(*args), torch.export.unflatten(program)(*args)
+
+
+if __name__ == "__main__":
+    # Exit code 1 means that the bug is there: any other error exits with 3.
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)
+    expected, got = show()
+    bug = not torch.allclose(expected, got)
+    print(f"{'BUG' if bug else 'ok'}: eager gives {expected.tolist()}, unflatten {got.tolist()}")
     raise SystemExit(bug)

@@ -38,11 +38,16 @@ def make():
     return model, (torch.ones(1),)
 
 
-if __name__ == "__main__":
-    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+def show():
     model, args = make()
     unflattened = torch.export.unflatten(torch.export.export(model, args))
-    expected, seen = model(*args)[1] is model.part, unflattened(*args)[1] is unflattened.part
-    bug = expected != seen
-    print(f"{'BUG' if bug else 'ok'}: the output is part: {expected} in eager, {seen} after unflatten")
+    return model(*args)[1] is model.part, unflattened(*args)[1] is unflattened.part
+
+
+if __name__ == "__main__":
+    # Exit code 1 means that the bug is there: any other error exits with 3.
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)
+    expected, got = show()
+    bug = expected != got
+    print(f"{'BUG' if bug else 'ok'}: the output is part: {expected} in eager, {got} after unflatten")
     raise SystemExit(bug)

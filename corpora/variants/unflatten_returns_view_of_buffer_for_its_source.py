@@ -40,15 +40,21 @@ def make():
     return model, (torch.ones(2),)
 
 
-if __name__ == "__main__":
-    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+def show():
     model, args = make()
     program = torch.export.unflatten(torch.export.export(model, args).run_decompositions())
-    expected, seen = model(*args), program(*args)
+    expected, got = model(*args), program(*args)
     model(torch.zeros(2))
     program(torch.zeros(2))
-    bug = not torch.equal(expected, seen)
+    return expected, got
+
+
+if __name__ == "__main__":
+    # Exit code 1 means that the bug is there: any other error exits with 3.
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)
+    expected, got = show()
+    bug = not torch.equal(expected, got)
     print(
-        f"{'BUG' if bug else 'ok'}: after a second call, the first result is {expected} in eager, here {seen}"
+        f"{'BUG' if bug else 'ok'}: after a second call, the first result is {expected} in eager, here {got}"
     )
     raise SystemExit(bug)

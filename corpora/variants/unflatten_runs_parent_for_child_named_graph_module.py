@@ -45,10 +45,15 @@ def make():
     return Model(), (torch.tensor(5.0),)
 
 
-if __name__ == "__main__":
-    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+def show():
     model, args = make()
-    expected, seen = model(*args), torch.export.unflatten(torch.export.export(model, args))(*args)
-    bug = expected != seen
-    print(f"{'BUG' if bug else 'ok'}: {expected} in eager, {seen} after unflatten")
+    return model(*args), torch.export.unflatten(torch.export.export(model, args))(*args)
+
+
+if __name__ == "__main__":
+    # Exit code 1 means that the bug is there: any other error exits with 3.
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)
+    expected, got = show()
+    bug = expected != got
+    print(f"{'BUG' if bug else 'ok'}: {expected} in eager, {got} after unflatten")
     raise SystemExit(bug)

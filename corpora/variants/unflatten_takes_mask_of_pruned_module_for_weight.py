@@ -44,11 +44,16 @@ def make():
     return Model(), (torch.ones(2),)
 
 
-if __name__ == "__main__":
-    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+def show():
     model, args = make()
     ep = torch.export.export(model, args, preserve_module_call_signature=("linear",))
-    expected, seen = model(*args), torch.export.unflatten(ep)(*args)
-    bug = not expected.equal(seen)
-    print(f"{'BUG' if bug else 'ok'}: eager gives {expected.item()}, unflatten gives {seen.item()}")
+    return model(*args), torch.export.unflatten(ep)(*args)
+
+
+if __name__ == "__main__":
+    # Exit code 1 means that the bug is there: any other error exits with 3.
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)
+    expected, got = show()
+    bug = not torch.equal(expected, got)
+    print(f"{'BUG' if bug else 'ok'}: eager gives {expected.item()}, unflatten gives {got.item()}")
     raise SystemExit(bug)

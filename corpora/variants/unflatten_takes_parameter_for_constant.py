@@ -38,13 +38,18 @@ def make():
     return model, (torch.ones(1, requires_grad=True),)
 
 
-if __name__ == "__main__":
-    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+def show():
     model, args = make()
     unflattened = torch.export.unflatten(torch.export.export(model, args))
     model(*args).backward()
     unflattened(*args).backward()
-    expected, seen = model.w.grad, unflattened.w.grad
-    bug = expected is None and seen is not None
-    print(f"{'BUG' if bug else 'ok'}: the gradient of w is {expected} in eager, {seen} after unflatten")
+    return model.w.grad, unflattened.w.grad
+
+
+if __name__ == "__main__":
+    # Exit code 1 means that the bug is there: any other error exits with 3.
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)
+    expected, got = show()
+    bug = got is not None
+    print(f"{'BUG' if bug else 'ok'}: the gradient of w is {expected} in eager, {got} after unflatten")
     raise SystemExit(bug)

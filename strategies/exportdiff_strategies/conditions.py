@@ -10,10 +10,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from exportdiff_strategies.ops import Rejected
-from exportdiff_strategies.program import Size
+from exportdiff_strategies import program as ir
+from exportdiff_strategies.ops import Rejected, forbid, require
 from exportdiff_strategies.types import TensorType
-from exportdiff_strategies.values import Box, Ref, Value
+from exportdiff_strategies.values import CollectionValue, TensorValue, Value
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class CondSpec:
 
 
 def _tensor(value: Value) -> TensorType:
-    if not isinstance(value, Ref):
+    if not isinstance(value, TensorValue):
         raise Rejected("not a tensor")
     return value.type
 
@@ -43,11 +43,9 @@ def _is_contiguous(value: Value, params: Sequence[object]) -> bool:
     return known
 
 
-def _first_size(value: Value) -> int:
-    shape = _tensor(value).shape
-    if not shape:
-        raise Rejected("no dimension")
-    return shape[0]
+def _size(kind: TensorType, dim: int) -> int:
+    require(kind.shape, "no dimension")
+    return kind.shape[dim]
 
 
 def _stride(kind: TensorType, dim: int) -> int:
@@ -57,13 +55,9 @@ def _stride(kind: TensorType, dim: int) -> int:
     return kind.stride[dim]
 
 
-def _last_stride(value: Value, params: Sequence[object]) -> bool:
-    return _stride(_tensor(value), -1) == 1
-
-
 def _requires_grad(value: Value, params: Sequence[object]) -> bool:
     _tensor(value)
-    assert isinstance(value, Ref)
+    assert isinstance(value, TensorValue)
     # After an in-place write that makes a tensor require grad, autograd updates older views only when it
     # next uses them. And state may start to require grad from one call to the next, while an exported
     # program stays the same.
@@ -73,17 +67,17 @@ def _requires_grad(value: Value, params: Sequence[object]) -> bool:
 
 
 def _plain(value: Value) -> Value:
-    if isinstance(value, Ref):
+    if isinstance(value, TensorValue):
         raise Rejected("the truth of a tensor depends on its values")
     return value
 
 
 def _truthy(value: Value, params: Sequence[object]) -> bool:
-    return bool(value.items) if isinstance(value, Box) else bool(_plain(value))
+    return bool(value.items) if isinstance(value, CollectionValue) else bool(_plain(value))
 
 
 def _has(value: Value, params: Sequence[object]) -> bool:
-    if not isinstance(value, Box):
+    if not isinstance(value, CollectionValue):
         raise Rejected("not a container")
     return params[0] in value.items
 
@@ -95,7 +89,7 @@ def _number(value: Value) -> float:
 
 
 def _length(value: Value) -> int:
-    if not isinstance(value, Size):
+    if not isinstance(value, ir.Size):
         raise Rejected("not a torch.Size")
     return len(value)
 
@@ -110,24 +104,26 @@ CONDS: dict[str, CondSpec] = {
     "above": CondSpec("{0} > {p[0]}", ("int", "float"), lambda v, p: _number(v) > int(str(p[0]))),
     "is_none": CondSpec("{0} is None", ("optional",), lambda v, p: v is None),
     "is_given": CondSpec("{0} is not None", ("optional",), lambda v, p: v is not None),
-    "is_tensor": CondSpec("isinstance({0}, torch.Tensor)", ("either",), lambda v, p: isinstance(v, Ref)),
-    "is_tuple": CondSpec("isinstance({0}, tuple)", ("either",), lambda v, p: isinstance(v, Box)),
+    "is_tensor": CondSpec(
+        "isinstance({0}, torch.Tensor)", ("either",), lambda v, p: isinstance(v, TensorValue)
+    ),
+    "is_tuple": CondSpec("isinstance({0}, tuple)", ("either",), lambda v, p: isinstance(v, CollectionValue)),
     "has_key": CondSpec("{p[0]!r} in {0}", ("options",), _has),
-    "size": CondSpec("{0}.shape[0] > {p[0]}", (), lambda v, p: _first_size(v) > int(str(p[0]))),
-    "even_size": CondSpec("{0}.shape[0] % 2 == 0", (), lambda v, p: _first_size(v) % 2 == 0),
-    "size_is": CondSpec("{0}.shape[0] == {p[0]}", (), lambda v, p: _first_size(v) == p[0]),
+    "size": CondSpec("{0}.shape[0] > {p[0]}", (), lambda v, p: _size(_tensor(v), 0) > int(str(p[0]))),
+    "even_size": CondSpec("{0}.shape[0] % 2 == 0", (), lambda v, p: _size(_tensor(v), 0) % 2 == 0),
+    "size_is": CondSpec("{0}.shape[0] == {p[0]}", (), lambda v, p: _size(_tensor(v), 0) == p[0]),
     "numel": CondSpec("{0}.numel() > {p[0]}", (), lambda v, p: _tensor(v).numel > int(str(p[0]))),
     "rank": CondSpec("{0}.dim() == {p[0]}", (), lambda v, p: len(_tensor(v).shape) == p[0]),
     "dtype": CondSpec("{0}.dtype == torch.{p[0]}", (), lambda v, p: _tensor(v).dtype == p[0]),
     "contiguous": CondSpec("{0}.is_contiguous()", (), _is_contiguous),
-    "stride": CondSpec("{0}.stride(-1) == 1", (), _last_stride),
+    "stride": CondSpec("{0}.stride(-1) == 1", (), lambda v, p: _stride(_tensor(v), -1) == 1),
     "requires_grad": CondSpec("{0}.requires_grad", (), _requires_grad, autograd=True),
 }
 """Conditions on one value."""
 
 
-class Surroundings(Protocol):
-    """What a condition without a subject reads: the machine."""
+class ModeState(Protocol):
+    """The state that a condition without a subject reads; the machine has it."""
 
     @property
     def training(self) -> bool:
@@ -149,7 +145,7 @@ class ModeSpec:
     """
 
     template: str
-    test: Callable[[Surroundings], bool]
+    test: Callable[[ModeState], bool]
     autograd: bool = False
     traced: bool = False
 
@@ -168,7 +164,7 @@ class RelationSpec:
     """A condition on two tensors: how it is written, and its truth."""
 
     template: str
-    test: Callable[[Ref, Ref], bool]
+    test: Callable[[TensorValue, TensorValue], bool]
 
 
 RELATIONS: dict[str, RelationSpec] = {
@@ -188,16 +184,9 @@ class MeasureSpec:
     """Whether it is read from data, so that no trace knows it."""
 
 
-def _size(kind: TensorType, dim: int) -> int:
-    if not kind.shape:
-        raise Rejected("no dimension")
-    return kind.shape[dim]
-
-
 def _counted(kind: TensorType) -> int:
     count = _size(kind, 0)
-    if count < 2:
-        raise Rejected("export takes a number of data for neither 0 nor 1")
+    forbid(count < 2, "export takes a number of data for neither 0 nor 1")
     return count
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from exportdiff_strategies.program import FIELDS, Kind, Literal, Size
+from exportdiff_strategies import program as ir
 from exportdiff_strategies.values import PythonValue
 
 LITERALS: dict[str, tuple[PythonValue | None, ...]] = {
@@ -12,8 +12,8 @@ LITERALS: dict[str, tuple[PythonValue | None, ...]] = {
     "int": (1, 2, 0, 3),
     "str": ("a", "b", "c"),
     "float": (0.5, 2.0, math.nan, math.inf, -1.0, 1.0),
-    "enum": (Kind.A, Kind.B),
-    "size": (Size((2,)), Size((2, 3)), Size(())),
+    "enum": (ir.Kind.A, ir.Kind.B),
+    "size": (ir.Size((2,)), ir.Size((2, 3)), ir.Size(())),
     "optional": (None,),
 }
 """Kind of argument -> the values that are passed; scenarios take the first two."""
@@ -25,18 +25,18 @@ OTHER_TYPES: dict[str, tuple[PythonValue, ...]] = {
 }
 """Kind of argument -> values of another type, some of them equal to one of LITERALS."""
 
-KEYS: tuple[tuple[Literal, ...], ...] = (("b", "a"), (1, 0), (None, "a"), ((0, 1), (1,)), (2.5, True))
-"""Keys of dicts besides the usual ones: in another order, or no text."""
+KEYS: tuple[tuple[ir.Literal, ...], ...] = (("b", "a"), (1, 0), (None, "a"), ((0, 1), (1,)), (2.5, True))
+"""Unusual keys of dicts: in another order, or no text."""
 
 ODD_TEXTS = ("it's", 'a "b"', "a\n", "\\", "")
 """Strings that need quoting."""
 
-GROUPS = ("tuple", "list", "dict", "named", "data")
+COLLECTIONS = ("tuple", "list", "dict", "named", "data")
 """The kinds of containers, simplest first."""
 
 
-def group_keys(kind: str) -> tuple[str, ...]:
+def collection_keys(kind: str) -> tuple[str, ...]:
     """The names of the two items of a container of this kind; none for a tuple or list."""
     if kind == "dict":
         return ("a", "b")
-    return FIELDS if kind in ("named", "data") else ()
+    return ir.FIELDS if kind in ("named", "data") else ()

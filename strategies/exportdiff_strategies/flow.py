@@ -1,11 +1,15 @@
-"""How values move between tensors during one call: what was computed from what, and kept where."""
+"""How values move between tensors during one call: what was computed from what, and kept where.
+
+The machine reports each read and write; DataFlow answers with tags. For example, ``self.b = tanh(self.b +
+x)`` has the tag ``flow.recurrent``: the new value of a buffer was computed from its old value.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from exportdiff_strategies.values import STATE, Instance, Ref, Storage
+from exportdiff_strategies.values import STATE, Instance, Storage, TensorValue
 
 
 @dataclass
@@ -23,15 +27,15 @@ class DataFlow:
     """State that was kept in another place as well."""
     _returned: dict[Storage, Instance] = field(default_factory=dict)
     """State that a module wrote to and returned -> the module."""
-    _written: dict[Storage, list[Ref]] = field(default_factory=dict)
+    _written: dict[Storage, list[TensorValue]] = field(default_factory=dict)
     """Memory -> the tensors through which it was written to."""
 
-    def note_read(self, ref: Ref) -> None:
+    def note_read(self, ref: TensorValue) -> None:
         """An op reads a tensor."""
         self._time += 1
         self._read[ref.storage] = self._time
 
-    def note_computed(self, result: Ref, operands: Sequence[Ref]) -> None:
+    def note_computed(self, result: TensorValue, operands: Sequence[TensorValue]) -> None:
         """An op has made a new tensor."""
         self._time += 1
         sources = {operand.storage for operand in operands if operand.storage.kind in STATE}
@@ -39,7 +43,7 @@ class DataFlow:
             sources |= self._computed.get(operand.storage, (0, frozenset()))[1]
         self._computed[result.storage] = self._time, frozenset(sources)
 
-    def note_kept(self, value: Ref, old: Ref | None, place: Hashable) -> Iterator[str]:
+    def note_kept(self, value: TensorValue, old: TensorValue | None, place: Hashable) -> Iterator[str]:
         """A value is copied into state, or bound to an attribute in place of ``old``."""
         places = self._kept.setdefault(value.storage, set())
         places.add(place)
@@ -57,7 +61,7 @@ class DataFlow:
         if value.storage.kind in STATE and value.storage is not old.storage:
             self._copied.add(value.storage)
 
-    def note_written(self, ref: Ref, owner: Instance | None) -> Iterator[str]:
+    def note_written(self, ref: TensorValue, owner: Instance | None) -> Iterator[str]:
         """Code of the module ``owner`` changes a tensor in place."""
         self._written.setdefault(ref.storage, []).append(ref)
         if ref.storage in self._copied:
@@ -65,12 +69,12 @@ class DataFlow:
         if self._returned.get(ref.storage, owner) is not owner:
             yield "flow.returned_then_written"
 
-    def note_returned(self, result: Ref, callee: Instance) -> None:
+    def note_returned(self, result: TensorValue, callee: Instance) -> None:
         """A module returns a tensor."""
         if result.storage.kind in STATE and result.storage in self._written:
             self._returned[result.storage] = callee
 
-    def note_output(self, output: Ref, inputs: Sequence[Ref]) -> Iterator[str]:
+    def note_output(self, output: TensorValue, inputs: Sequence[TensorValue]) -> Iterator[str]:
         """The model returns a tensor; ``inputs`` are those of the call."""
         writers = self._written.get(output.storage, [])
         aliases = [ref for ref in inputs if ref.storage is output.storage]

@@ -1,8 +1,9 @@
 """Unusual names: those that torch uses itself, for attributes, arguments and fields of a finished Program.
 
-An attribute may have the name of an attribute of modules that torch makes, of what torch adds to a module, or
-of an operator of the program; an argument, a name that generated code refers to. Eager accepts such names.
-Code that disassembles and rebuilds a model must not confuse them with its own names.
+An attribute may have the name of an attribute of modules that torch makes (``graph``), of what torch adds to
+a module (``lifted_tensor_0``), or of an operator of the program (``add``); an argument, a name that generated
+code refers to. Eager accepts such names. Code that disassembles and rebuilds a model must not confuse them
+with its own names.
 """
 
 from __future__ import annotations
@@ -13,43 +14,8 @@ from dataclasses import fields, replace
 from itertools import pairwise
 from typing import Any, TypeVar
 
+from exportdiff_strategies import program as ir
 from exportdiff_strategies.ops import OPS
-from exportdiff_strategies.program import (
-    ENUMS,
-    FIELDS,
-    Again,
-    Arg,
-    Assign,
-    AttributePath,
-    Bind,
-    Call,
-    Child,
-    ClassDef,
-    Container,
-    Control,
-    Copied,
-    Derived,
-    Group,
-    GroupInput,
-    Held,
-    Item,
-    Key,
-    Kind,
-    Lambda,
-    Lit,
-    Loop,
-    Op,
-    Plain,
-    Program,
-    Repeat,
-    Star,
-    Swap,
-    Tensor,
-    Var,
-    nodes,
-    of_type,
-    rewritten,
-)
 from exportdiff_strategies.swarm import Chooser
 
 N = TypeVar("N")
@@ -87,14 +53,12 @@ ARGUMENTS = (
 """Names for arguments of the model."""
 
 RECORDS = (("value", "value_max"), ("keys", "values"), ("index", "count"), ("x", "x_0"))
-"""Names for the fields of namedtuples and dataclasses: one is a prefix of the other, or both
-are methods of containers.
-"""
+"""Names for the fields of namedtuples and dataclasses: prefixes of each other, or methods of containers."""
 
 
-def with_unusual_names(program: Program, choose: Chooser) -> Program:
+def with_unusual_names(program: ir.Program, choose: Chooser) -> ir.Program:
     """A Program with other names for some of its parts, consistently."""
-    if program.graph or any(child.traced for child in of_type(program.classes, Child)):
+    if program.graph or any(child.traced for child in ir.of_type(program.classes, ir.Child)):
         # Eager runs the result of torch.fx.symbolic_trace, which may change names itself.
         return program
     if choose.maybe("names.of_torch", 75):
@@ -110,23 +74,27 @@ def with_unusual_names(program: Program, choose: Chooser) -> Program:
     if choose.maybe("calls.keyword_only", 75):
         program = _with_keyword_only(program)
     inputs = tuple(given for _, given in program.inputs)
-    found = [*nodes((program.classes, inputs))]
-    records = any(isinstance(node, Group | GroupInput) and node.keys == FIELDS for node in found)
+    found = [*ir.nodes((program.classes, inputs))]
+    records = any(
+        isinstance(node, ir.Collection | ir.CollectionInput) and node.keys == ir.FIELDS for node in found
+    )
     if records and choose.maybe("names.fields", 60):
         program = with_fields(program, choose.pick(RECORDS))
-    members = any(isinstance(node, Lit) and isinstance(node.value, Kind) for node in found)
+    members = any(isinstance(node, ir.Lit) and isinstance(node.value, ir.Kind) for node in found)
     if members and choose.on("calls.enum_base"):
-        program = replace(program, enum=choose.pick([*ENUMS]))
+        program = replace(program, enum=choose.pick([*ir.ENUMS]))
     return program
 
 
 # --- attributes ------------------------------------------------------------------------------------
 
 
-def _with_attributes(program: Program, choose: Chooser) -> Program:
+def _with_attributes(program: ir.Program, choose: Chooser) -> ir.Program:
     """Rename one to three attributes, or a child of a ``ModuleDict``."""
     attributes = attribute_names(program)
-    boxes = (node for node in nodes(program.classes) if isinstance(node, Container | Held))
+    boxes = (
+        node for node in ir.nodes(program.classes) if isinstance(node, ir.Container | ir.TensorContainer)
+    )
     keys = {key: None for box in boxes for key in box.keys}
     if keys and choose.chance(30):
         return renamed(program, {}, {choose.pick([*keys]): choose.pick(KEYS)})
@@ -147,12 +115,12 @@ SUFFIXES = ("1", "_1", "s", "_0", "_")
 """What follows the name of one attribute in that of another."""
 
 
-def _with_prefixes(program: Program, choose: Chooser) -> Program:
+def _with_prefixes(program: ir.Program, choose: Chooser) -> ir.Program:
     """Rename a child so that its name begins with that of its sibling."""
     siblings = [
         (one.attr, other.attr)
         for cls in program.classes
-        for one, other in pairwise(init for init in cls.init if isinstance(init, Child | Container))
+        for one, other in pairwise(init for init in cls.init if isinstance(init, ir.Child | ir.Container))
     ]
     if not siblings:
         return program
@@ -161,33 +129,35 @@ def _with_prefixes(program: Program, choose: Chooser) -> Program:
     return program if name in _taken(program) else renamed(program, {second: name}, {})
 
 
-def _taken(program: Program) -> set[str]:
+def _taken(program: ir.Program) -> set[str]:
     """The names of all attributes."""
-    others = {node.attr for node in nodes(program.classes) if isinstance(node, Plain)}
-    others |= {str(bind.target[-1]) for bind in of_type(program.classes, Bind)}
+    others = {node.attr for node in ir.nodes(program.classes) if isinstance(node, ir.PythonAttr)}
+    others |= {str(bind.target[-1]) for bind in ir.of_type(program.classes, ir.Bind)}
     return others.union(attribute_names(program))
 
 
-def names_for(program: Program, attr: str) -> list[Sequence[str]]:
+def names_for(program: ir.Program, attr: str) -> list[Sequence[str]]:
     """Names that an attribute can have, in groups."""
-    swapped = any(attr in (*swap.first, *swap.second) for swap in of_type(program.classes, Swap))
+    swapped = any(attr in (*swap.first, *swap.second) for swap in ir.of_type(program.classes, ir.Swap))
     words = () if swapped else WORDS
-    made = [node for node in nodes(program.classes) if getattr(node, "attr", "") == attr]
+    made = [node for node in ir.nodes(program.classes) if getattr(node, "attr", "") == attr]
     # If the attribute is bound again elsewhere, it may be a module, and methods of modules must stay.
-    bound = any(attr in bind.target for bind in of_type(program.classes, Bind))
-    if not bound and all(isinstance(node, Tensor | Derived) and node.kind == "constant" for node in made):
+    bound = any(attr in bind.target for bind in ir.of_type(program.classes, ir.Bind))
+    if not bound and all(
+        isinstance(node, ir.TensorAttr | ir.DerivedTensor) and node.kind == "constant" for node in made
+    ):
         return [ATTRIBUTES, (*METHODS, *words)]
     return [(*ATTRIBUTES, *words)]
 
 
-def _as_operators(program: Program, choose: Chooser) -> Program:
-    """Rename tensors to operators of their class: a buffer ``mean`` beside a call of ``mean``."""
+def _as_operators(program: ir.Program, choose: Chooser) -> ir.Program:
+    """Rename tensors to operators of their class: a buffer ``mean`` next to a call of ``mean``."""
     taken = _taken(program)
     literals = [LITERAL] if LITERAL in operator_names(program) else []
     chosen: dict[str, str] = {}
     for cls in reversed(program.classes):
         operators = [*literals, *(name for name in operator_names(cls) if name != LITERAL)]
-        for tensor in of_type(cls.init, Tensor):
+        for tensor in ir.of_type(cls.init, ir.TensorAttr):
             free = [name for name in operators if name not in taken]
             if free and tensor.attr and tensor.attr not in chosen and choose.chance(80):
                 chosen[tensor.attr] = choose.mostly_first(free)
@@ -199,19 +169,17 @@ _INFIX = {"+": "add", "-": "sub", "*": "mul", "/": "div", "@": "matmul"}
 _RESERVED = frozenset(
     {"tensor", "to", "cpu", "type", "float", "half", "double", "bfloat16", "requires_grad_", "apply"}
 )
-"""Operators that cannot be the name of a buffer: methods of nn.Module, and those that a
-graph names LITERAL.
-"""
+"""Operators that cannot name a buffer: methods of nn.Module, and those that a graph names LITERAL."""
 
 
 LITERAL = "lifted_tensor_0"
 """The name that export gives to the first tensor literal in forward."""
 
 
-def operator_names(node: Program | ClassDef) -> tuple[str, ...]:
+def operator_names(node: ir.Program | ir.ClassDef) -> tuple[str, ...]:
     """The names in a graph of the operators of a Program or class, with LITERAL if there is one."""
     found: dict[str, None] = {}
-    for op in of_type(node.classes if isinstance(node, Program) else (node,), Op):
+    for op in ir.of_type(node.classes if isinstance(node, ir.Program) else (node,), ir.Op):
         template = OPS[op.name].template
         found |= dict.fromkeys(re.findall(r"\.(\w+)\(", template))
         found |= {name: None for sign, name in _INFIX.items() if f" {sign} " in template}
@@ -220,10 +188,10 @@ def operator_names(node: Program | ClassDef) -> tuple[str, ...]:
     return tuple(name for name in found if name not in _RESERVED)
 
 
-def attribute_names(program: Program) -> tuple[str, ...]:
+def attribute_names(program: ir.Program) -> tuple[str, ...]:
     """The attributes that hold a child, a container or a tensor, each once, in source order."""
-    kinds = Child | Copied | Tensor | Held | Container | Derived
-    made = [node for node in nodes(program.classes) if isinstance(node, kinds)]
+    kinds = ir.Child | ir.CopiedModule | ir.TensorAttr | ir.TensorContainer | ir.Container | ir.DerivedTensor
+    made = [node for node in ir.nodes(program.classes) if isinstance(node, kinds)]
     return tuple(dict.fromkeys(node.attr for node in made if node.attr))
 
 
@@ -233,32 +201,32 @@ def renamed(node: N, attributes: Mapping[str, str], keys: Mapping[str, str]) -> 
     ``attributes`` and ``keys`` (of a ``ModuleDict``) map each old name to the new one.
     """
 
-    def path(steps: AttributePath) -> AttributePath:
+    def path(steps: ir.AttributePath) -> ir.AttributePath:
         return tuple(attributes.get(step, step) if isinstance(step, str) else step for step in steps)
 
     def change(node: Any) -> Any:
-        if isinstance(node, Key):
-            return Key(keys.get(node.name, node.name))
+        if isinstance(node, ir.Key):
+            return ir.Key(keys.get(node.name, node.name))
         changed: dict[str, Any] = {}
         for field in fields(node):
             if field.type == "AttributePath":
                 changed[field.name] = path(getattr(node, field.name))
             elif field.name == "attr":
                 changed["attr"] = attributes.get(node.attr, node.attr)
-        if isinstance(node, Container | Held):
+        if isinstance(node, ir.Container | ir.TensorContainer):
             changed["keys"] = tuple(keys.get(key, key) for key in node.keys)
-        if isinstance(node, Container):
+        if isinstance(node, ir.Container):
             changed["items"] = tuple(path(item) if isinstance(item, tuple) else item for item in node.items)
         return replace(node, **changed)
 
-    result: N = rewritten(node, change)
+    result: N = ir.rewritten(node, change)
     return result
 
 
 # --- arguments -------------------------------------------------------------------------------------
 
 
-def _with_arguments(program: Program, choose: Chooser) -> Program:
+def _with_arguments(program: ir.Program, choose: Chooser) -> ir.Program:
     """Rename arguments of the model."""
     old = [arg.name for arg in program.root.args if arg.kind not in ("rest", "options")]
     chosen: dict[str, str] = {}
@@ -269,15 +237,15 @@ def _with_arguments(program: Program, choose: Chooser) -> Program:
 
 
 _NAMING: dict[type, tuple[str, ...]] = {
-    **dict.fromkeys((Assign, Loop, Control), ("target",)),
-    **dict.fromkeys((Arg, Var, Again), ("name",)),
-    Repeat: ("var",),
-    Lambda: ("name", "args"),
+    **dict.fromkeys((ir.Assign, ir.Loop, ir.Control), ("target",)),
+    **dict.fromkeys((ir.Arg, ir.Var, ir.AliasInput), ("name",)),
+    ir.Repeat: ("var",),
+    ir.LocalFunction: ("name", "args"),
 }
 """Kind of node -> the fields that name a variable."""
 
 
-def with_arguments(program: Program, names: Mapping[str, str]) -> Program:
+def with_arguments(program: ir.Program, names: Mapping[str, str]) -> ir.Program:
     """A Program with other names for the arguments of the model; ``names`` maps old to new ones."""
 
     def given(pairs: tuple[tuple[str, Any], ...]) -> tuple[tuple[str, Any], ...]:
@@ -308,12 +276,12 @@ def _variables(node: Any, names: Mapping[str, str]) -> Any:
             changed[field] = tuple(names.get(v, v) for v in value) if several else names.get(value, value)
         return replace(node, **changed)
 
-    return rewritten(node, change)
+    return ir.rewritten(node, change)
 
 
-def _with_positional_only(program: Program, choose: Chooser) -> Program:
+def _with_positional_only(program: ir.Program, choose: Chooser) -> ir.Program:
     """Make the first arguments of methods positional-only, if no call passes them by keyword."""
-    keywords = {name for call in of_type(program.classes, Call) for name, _ in call.kwargs}
+    keywords = {name for call in ir.of_type(program.classes, ir.CallModule) for name, _ in call.kwargs}
     classes = tuple(
         _positional_only(cls, {*keywords, *dict(program.kwargs)} if cls is program.root else keywords, choose)
         for cls in program.classes
@@ -321,17 +289,17 @@ def _with_positional_only(program: Program, choose: Chooser) -> Program:
     return replace(program, classes=classes)
 
 
-def _positional_only(cls: ClassDef, keywords: set[str], choose: Chooser) -> ClassDef:
+def _positional_only(cls: ir.ClassDef, keywords: set[str], choose: Chooser) -> ir.ClassDef:
     free = [arg.kind not in ("rest", "options") and arg.name not in keywords for arg in cls.args]
     most = free.index(False) if False in free else len(free)
     count = 1 + choose.upto(most - 1) if most and choose.chance(60) else 0
     return replace(cls, args=tuple(replace(arg, unnamed=n < count) for n, arg in enumerate(cls.args)))
 
 
-def _with_keyword_only(program: Program) -> Program:
+def _with_keyword_only(program: ir.Program) -> ir.Program:
     """Make those last arguments of ``forward`` keyword-only that no call passes by position."""
-    calls = of_type(program.classes, Call)
-    if any(isinstance(arg, Star) and not arg.double for call in calls for arg in call.args):
+    calls = ir.of_type(program.classes, ir.CallModule)
+    if any(isinstance(arg, ir.Star) and not arg.double for call in calls for arg in call.args):
         return program
     most = max((len(call.args) for call in calls), default=0)
     root = _keyword_only(program.root, len(program.args))
@@ -339,7 +307,7 @@ def _with_keyword_only(program: Program) -> Program:
     return replace(program, classes=(*others, root))
 
 
-def _keyword_only(cls: ClassDef, positional: int) -> ClassDef:
+def _keyword_only(cls: ir.ClassDef, positional: int) -> ir.ClassDef:
     if any(arg.kind == "rest" for arg in cls.args):
         return cls
     first = max(positional, sum(arg.unnamed for arg in cls.args))
@@ -356,11 +324,11 @@ def with_fields(node: N, names: tuple[str, str]) -> N:
     """A Program or a part of one with other fields of namedtuples and dataclasses."""
 
     def change(node: Any) -> Any:
-        if isinstance(node, Group | GroupInput) and node.keys == FIELDS:
+        if isinstance(node, ir.Collection | ir.CollectionInput) and node.keys == ir.FIELDS:
             return replace(node, keys=names)
-        if isinstance(node, Item) and node.dotted and node.key in FIELDS:
-            return replace(node, key=names[FIELDS.index(str(node.key))])
+        if isinstance(node, ir.Item) and node.dotted and node.key in ir.FIELDS:
+            return replace(node, key=names[ir.FIELDS.index(str(node.key))])
         return node
 
-    result: N = rewritten(node, change)
+    result: N = ir.rewritten(node, change)
     return result

@@ -1,6 +1,7 @@
 """The tables of code around code: ``with`` blocks, hooks, parametrizations, and preambles.
 
-To add one, add one entry to its table.
+A preamble is what the source must define before the classes: an import, a custom op, a dataclass. To add an
+entry to one of the four, add it to its table.
 """
 
 from __future__ import annotations
@@ -61,7 +62,7 @@ class Parametrization:
 
     ``template`` is over ``m``, the module, and its parameter: ``name`` and ``w``. ``op`` is a key of OPS that
     has the same effect, or empty if only the layer reads the weight. ``lines`` are the source of the class.
-    ``trains``: the class has parameters of its own. ``rank`` is the number of dimensions that it needs.
+    ``trains``: the class has parameters. ``rank`` is the number of dimensions that it needs.
     """
 
     lines: tuple[str, ...] = ()

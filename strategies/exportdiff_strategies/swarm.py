@@ -1,7 +1,8 @@
 """Swarm testing: each example may use only a random subset of what drawing can do (Groce et al., ISSTA 2012).
 
-A switch turns one thing that drawing can do on or off for an example. If everything were always on, common
-things would crowd out rare ones; with random subsets, rare things meet each other often.
+A switch, such as ``state.buffer``, turns one thing that drawing can do on or off for an example. If
+everything were always on, common things would crowd out rare ones; with random subsets, rare things meet each
+other often. All choices of an example go through a Chooser, which knows the switches.
 """
 
 from __future__ import annotations
@@ -36,9 +37,7 @@ def _below(limit: int) -> st.SearchStrategy[int]:
 _waiting: list[Callable[[], Any]] = []
 """The work that ``_UNIT`` does next, last one first."""
 _UNIT: st.SearchStrategy[Any] = st.builds(lambda: _waiting.pop()())
-"""A strategy that does the waiting work: one strategy for all, because making one costs more
-than most draws.
-"""
+"""One strategy for all units of work, because making a strategy costs more than most draws."""
 
 
 @lru_cache(maxsize=64)
@@ -60,15 +59,10 @@ class Chooser:
             switch: share > 0 and share >= 256 - 2.56 * weight
             for (switch, weight), share in zip(weights.items(), shares, strict=True)
         }
-        self.used: set[str] = set()
-        """The switches that are on and were checked."""
 
     def on(self, switch: str) -> bool:
         """Whether a switch is on for this example. Shrinks to all switches off."""
-        if not self._subset[switch]:
-            return False
-        self.used.add(switch)
-        return True
+        return self._subset[switch]
 
     def as_unit(self, work: Callable[[], T]) -> T:
         """Run ``work``, which draws, as a unit: Hypothesis tries to simplify or omit it as a whole."""

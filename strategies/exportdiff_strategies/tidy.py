@@ -1,9 +1,10 @@
-"""Tidying a Program: dropping whatever no call, result or effect depends on.
+"""Tidying a Program: removing whatever no call, result or effect depends on.
 
 Drawing leaves unused code: results that nothing reads, branches that no call takes, tensors and children that
 nothing uses. Unused code costs export time, distracts the reader and finds few bugs, so most examples are
-tidied. A trace of a run shows what to keep: the statements that ran, and the statements of ``__init__`` that
-these depended on.
+tidied. A Trace of a run shows what to keep: the statements that ran, and the statements of ``__init__`` that
+these depended on. For example, ``if self.training: y = x + 1`` becomes ``y = x + 1`` if the model is always
+in train mode.
 """
 
 from __future__ import annotations
@@ -12,49 +13,19 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import TypeVar
 
+from exportdiff_strategies import program as ir
 from exportdiff_strategies.conditions import CONDS, MODES, RELATIONS
 from exportdiff_strategies.ops import OPS
-from exportdiff_strategies.program import (
-    Apply,
-    Assign,
-    AttributePath,
-    Bound,
-    Call,
-    Child,
-    ClassDef,
-    Container,
-    Control,
-    Do,
-    Expr,
-    If,
-    Init,
-    Lit,
-    Loop,
-    Method,
-    New,
-    Op,
-    Program,
-    Repeat,
-    Return,
-    Stmt,
-    Tensor,
-    Try,
-    Var,
-    With,
-    new_modules,
-    nodes,
-    of_type,
-)
 from exportdiff_strategies.trace import Trace
 
-M = TypeVar("M", ClassDef, Method)
+M = TypeVar("M", ir.ClassDef, ir.MethodDef)
 
 
-def tidy(program: Program, trace: Trace) -> Program:
+def tidy(program: ir.Program, trace: Trace) -> ir.Program:
     """The Program without dead code, and without attributes, methods and classes that are never used."""
     used = trace.closure()
     # A method may be passed on and never be called.
-    passed = {node.method for node in of_type(program.classes, Bound)}
+    passed = {node.method for node in ir.of_type(program.classes, ir.ModuleOrMethod)}
     classes = []
     for cls in program.classes:
         methods = tuple(
@@ -71,28 +42,30 @@ def tidy(program: Program, trace: Trace) -> Program:
 # --- statements --------------------------------------------------------------------------
 
 
-def _remaining(cls: str, method: str, body: tuple[Stmt, ...], trace: Trace) -> tuple[Stmt, ...]:
+def _remaining(cls: str, method: str, body: tuple[ir.Stmt, ...], trace: Trace) -> tuple[ir.Stmt, ...]:
     """The body of a method after tidying."""
     return (
-        _without_dead_code(_executed(body, trace)) if (cls, method) in trace.methods else (Return(Var("x")),)
+        _without_dead_code(_executed(body, trace))
+        if (cls, method) in trace.methods
+        else (ir.Return(ir.Var("x")),)
     )
 
 
-def _executed(body: Iterable[Stmt], trace: Trace) -> tuple[Stmt, ...]:
+def _executed(body: Iterable[ir.Stmt], trace: Trace) -> tuple[ir.Stmt, ...]:
     """The statements that ran. A branch that always went one way is replaced by that side."""
-    kept: list[Stmt] = []
+    kept: list[ir.Stmt] = []
     for stmt in body:
         if id(stmt) not in trace.executed:
             continue
-        if isinstance(stmt, If):
+        if isinstance(stmt, ir.If):
             kept += _branch(stmt, trace)
-        elif isinstance(stmt, With | Repeat):
+        elif isinstance(stmt, ir.With | ir.Repeat):
             inner = _executed(stmt.body, trace)
             if inner:
                 kept.append(replace(stmt, body=inner))
-        elif isinstance(stmt, Try):
+        elif isinstance(stmt, ir.Try):
             kept += _tried(stmt, trace)
-        elif isinstance(stmt, Control):
+        elif isinstance(stmt, ir.Control):
             functions = tuple(replace(f, body=_executed(f.body, trace)) for f in stmt.functions)
             kept.append(replace(stmt, functions=functions))
         else:
@@ -100,11 +73,11 @@ def _executed(body: Iterable[Stmt], trace: Trace) -> tuple[Stmt, ...]:
     return tuple(kept)
 
 
-PASS = Do(Lit(None))
+PASS = ir.Do(ir.Lit(None))
 """``pass``, for a side of a branch without statements."""
 
 
-def _branch(stmt: If, trace: Trace) -> tuple[Stmt, ...]:
+def _branch(stmt: ir.If, trace: Trace) -> tuple[ir.Stmt, ...]:
     then, orelse = _executed(stmt.then, trace), _executed(stmt.orelse, trace)
     both = (id(stmt), True) in trace.sides and (id(stmt), False) in trace.sides
     if both:
@@ -115,7 +88,7 @@ def _branch(stmt: If, trace: Trace) -> tuple[Stmt, ...]:
     return then or orelse
 
 
-def _tried(stmt: Try, trace: Trace) -> tuple[Stmt, ...]:
+def _tried(stmt: ir.Try, trace: Trace) -> tuple[ir.Stmt, ...]:
     body, handler = _executed(stmt.body, trace), _executed(stmt.handler, trace)
     if (id(stmt), True) not in trace.sides:
         return body
@@ -129,21 +102,19 @@ def _may_differ_when_traced(name: str) -> bool:
     return name in RELATIONS or not CONDS[name].kinds
 
 
-def _without_dead_code(body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
+def _without_dead_code(body: tuple[ir.Stmt, ...]) -> tuple[ir.Stmt, ...]:
     """The body without assignments that have no effect, to names that are never read."""
     while True:
-        read = {node.name for node in nodes(body) if isinstance(node, Var)}
-        read |= {loop.target for loop in of_type(body, Loop)}
+        read = {node.name for node in ir.nodes(body) if isinstance(node, ir.Var)}
+        read |= {loop.target for loop in ir.of_type(body, ir.Loop)}
         kept = _without_unread(body, read)
         if kept == body:
             return _returned_directly(body)
         body = kept
 
 
-def compact(program: Program) -> Program:
-    """The Program with ``return value`` instead of ``x = value; return x``, and with all of
-    its unused code.
-    """
+def compact(program: ir.Program) -> ir.Program:
+    """The Program with ``return value`` for ``x = value; return x``, and with all of its unused code."""
 
     def shorter(method: M) -> M:
         return replace(method, body=_returned_directly(method.body))
@@ -152,37 +123,41 @@ def compact(program: Program) -> Program:
     return replace(program, classes=tuple(classes))
 
 
-def _returned_directly(body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
+def _returned_directly(body: tuple[ir.Stmt, ...]) -> tuple[ir.Stmt, ...]:
     """``return value`` instead of ``x = value`` and ``return x``."""
     if len(body) > 1:
         first, last = body[-2:]
-        if isinstance(first, Assign) and last == Return(Var(first.target)) and not _is_statement(first.value):
-            return (*body[:-2], Return(first.value))
+        if (
+            isinstance(first, ir.Assign)
+            and last == ir.Return(ir.Var(first.target))
+            and not _is_statement(first.value)
+        ):
+            return (*body[:-2], ir.Return(first.value))
     return body
 
 
-def _is_statement(value: Expr) -> bool:
-    return isinstance(value, Op) and OPS[value.name].statement
+def _is_statement(value: ir.Expr) -> bool:
+    return isinstance(value, ir.Op) and OPS[value.name].statement
 
 
-def _without_unread(body: tuple[Stmt, ...], read: set[str]) -> tuple[Stmt, ...]:
-    kept: list[Stmt] = []
+def _without_unread(body: tuple[ir.Stmt, ...], read: set[str]) -> tuple[ir.Stmt, ...]:
+    kept: list[ir.Stmt] = []
     for stmt in body:
-        if isinstance(stmt, Assign) and stmt.target not in read and _has_no_effect(stmt.value):
+        if isinstance(stmt, ir.Assign) and stmt.target not in read and _has_no_effect(stmt.value):
             continue
-        if isinstance(stmt, Control) and stmt.target not in read:
+        if isinstance(stmt, ir.Control) and stmt.target not in read:
             continue
-        if isinstance(stmt, If):
+        if isinstance(stmt, ir.If):
             then, orelse = _without_unread(stmt.then, read), _without_unread(stmt.orelse, read)
             if not then and not orelse:
                 continue
             # An emptied `then` keeps its first statement: a body needs one, and `pass` tests nothing.
             stmt = replace(stmt, then=then or stmt.then[:1], orelse=orelse)
-        elif isinstance(stmt, Try):
+        elif isinstance(stmt, ir.Try):
             # What raises is kept, and so is its try.
             handler = _without_unread(stmt.handler, read) or (PASS,)
             stmt = replace(stmt, body=_without_unread(stmt.body, read), handler=handler)
-        elif isinstance(stmt, With | Repeat):
+        elif isinstance(stmt, ir.With | ir.Repeat):
             inner = _without_unread(stmt.body, read)
             if not inner:
                 continue
@@ -191,43 +166,44 @@ def _without_unread(body: tuple[Stmt, ...], read: set[str]) -> tuple[Stmt, ...]:
     return tuple(kept)
 
 
-def _has_no_effect(value: Expr) -> bool:
+def _has_no_effect(value: ir.Expr) -> bool:
     return not any(
-        isinstance(node, Call | Apply) or (isinstance(node, Op) and OPS[node.name].mutates)
-        for node in nodes(value)
+        isinstance(node, ir.CallModule | ir.CallVariable)
+        or (isinstance(node, ir.Op) and OPS[node.name].mutates)
+        for node in ir.nodes(value)
     )
 
 
 # --- classes -----------------------------------------------------------------------------
 
 
-def instantiated(cls: ClassDef) -> set[str]:
+def instantiated(cls: ir.ClassDef) -> set[str]:
     """The classes that the ``__init__`` of a class instantiates, and the class of its guest."""
-    return {new.name for new in new_modules(cls) if not new.layer} | ({cls.guest} if cls.guest else set())
+    return {new.name for new in ir.new_modules(cls) if not new.layer} | ({cls.guest} if cls.guest else set())
 
 
-def _used_classes(classes: tuple[ClassDef, ...]) -> tuple[ClassDef, ...]:
+def _used_classes(classes: tuple[ir.ClassDef, ...]) -> tuple[ir.ClassDef, ...]:
     """The classes that the root instantiates, directly or not."""
     needed = {classes[-1].name}
     for cls in reversed(classes):
         if cls.name in needed:
-            needed |= {new.name for new in new_modules(cls) if not new.layer}
+            needed |= {new.name for new in ir.new_modules(cls) if not new.layer}
     return tuple(cls for cls in classes if cls.name in needed)
 
 
-def _without_unused_scales(classes: tuple[ClassDef, ...]) -> tuple[ClassDef, ...]:
-    """The classes without scales of instances that have no tensor of their own."""
-    scalable = {cls.name for cls in classes if any(isinstance(init, Tensor) for init in cls.init)}
+def _without_unused_scales(classes: tuple[ir.ClassDef, ...]) -> tuple[ir.ClassDef, ...]:
+    """The classes, without the scales of instances that have no tensors."""
+    scalable = {cls.name for cls in classes if any(isinstance(init, ir.TensorAttr) for init in cls.init)}
 
-    def plain(item: New | AttributePath | Container) -> New | AttributePath | Container:
-        if isinstance(item, Container):
+    def plain(item: ir.New | ir.AttributePath | ir.Container) -> ir.New | ir.AttributePath | ir.Container:
+        if isinstance(item, ir.Container):
             return replace(item, items=tuple(map(plain, item.items)))
-        return replace(item, scale=1.0) if isinstance(item, New) and item.name not in scalable else item
+        return replace(item, scale=1.0) if isinstance(item, ir.New) and item.name not in scalable else item
 
-    def init(stmt: Init) -> Init:
-        if isinstance(stmt, Container):
+    def init(stmt: ir.Init) -> ir.Init:
+        if isinstance(stmt, ir.Container):
             return replace(stmt, items=tuple(map(plain, stmt.items)))
-        if isinstance(stmt, Child) and stmt.new.name not in scalable:
+        if isinstance(stmt, ir.Child) and stmt.new.name not in scalable:
             return replace(stmt, new=replace(stmt.new, scale=1.0))
         return stmt
 

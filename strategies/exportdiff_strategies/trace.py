@@ -1,15 +1,18 @@
-"""A record of one run of a Program: which code ran, what it needed, and what the tags need to know."""
+"""A record of one run of a Program: which code ran, what it needed, and what the tags need to know.
+
+A Machine with a Trace fills it in. ``tidy`` reads which statements ran, and tags read the events and marks.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 
 from exportdiff_strategies.flow import DataFlow
-from exportdiff_strategies.values import Instance, Ref, Storage, Value
+from exportdiff_strategies.values import Instance, Storage, TensorValue, Value
 
 
 @dataclass(frozen=True, slots=True)
-class Called:
+class CallEvent:
     """One call of a module: the callee and the caller (by id), the callee's class, the Python arguments.
 
     ``depth`` counts the running calls of modules that are instances of the Program's classes.
@@ -23,7 +26,7 @@ class Called:
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class WriteEvent:
     """One in-place op, and the Storage.kind of the memory that it wrote to."""
 
     op: str
@@ -52,7 +55,7 @@ class Trace:
     """(class, method) that ran."""
     marks: set[str] = field(default_factory=set)
     """Tags that only a run can detect."""
-    events: list[Called | Written] = field(default_factory=list)
+    events: list[CallEvent | WriteEvent] = field(default_factory=list)
     """Calls of modules and in-place ops, in order."""
     results: list[tuple[list[Value], Value]] = field(default_factory=list)
     """The arguments and the result of each call of the model."""
@@ -61,8 +64,8 @@ class Trace:
     flow: DataFlow = field(default_factory=DataFlow)
     """How values move between state during the current call."""
     _owners: dict[Storage, Instance] = field(default_factory=dict)
-    _reshaped: set[Ref] = field(default_factory=set)
-    _writers: dict[Storage, tuple[Ref, Instance | None]] = field(default_factory=dict)
+    _reshaped: set[TensorValue] = field(default_factory=set)
+    _writers: dict[Storage, tuple[TensorValue, Instance | None]] = field(default_factory=dict)
 
     def closure(self) -> set[int]:
         """The statements of ``__init__`` that the run depends on, directly or not."""
@@ -75,12 +78,12 @@ class Trace:
                 todo += self.needs.get(init, ())
         return found
 
-    def note_made(self, ref: Ref, owner: Instance | None) -> None:
+    def note_made(self, ref: TensorValue, owner: Instance | None) -> None:
         """Record that code of the module ``owner`` made a new tensor."""
         if owner is not None:
             self._owners[ref.storage] = owner
 
-    def note_read(self, ref: Ref, owner: Instance | None) -> None:
+    def note_read(self, ref: TensorValue, owner: Instance | None) -> None:
         """Record that code of the module ``owner`` runs an op on a tensor."""
         self.flow.note_read(ref)
         known = self._writers.get(ref.storage)
@@ -92,12 +95,12 @@ class Trace:
         if where is not owner and ref.storage.kind in ("buffer", "scratch", "constant"):
             self.marks.add("state.updated_here_read_there")
 
-    def note_metadata_read(self, ref: Ref) -> None:
+    def note_metadata_read(self, ref: TensorValue) -> None:
         """Record that Python reads the sizes, strides or flags of a tensor."""
         if ref in self._reshaped:
             self.marks.add("inplace.read_back")
 
-    def note_written(self, written: Written, ref: Ref, owner: Instance | None) -> None:
+    def note_written(self, written: WriteEvent, ref: TensorValue, owner: Instance | None) -> None:
         """Record that code of the module ``owner`` is about to write to a tensor."""
         self.events.append(written)
         self.marks.update(self.flow.note_written(ref, owner))

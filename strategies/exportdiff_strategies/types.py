@@ -309,11 +309,11 @@ def _pointwise_stride(shape: Shape, kinds: tuple[TensorType, ...], common: str) 
     mixed = len(kinds) > 1 and any(kind.dtype != common for kind in kinds)
     if mixed and not all(kind.packed for kind in kinds):
         return None
-    return _ordered(shape, [_aligned(kind, shape) for kind in kinds])
+    return _ordered(shape, [aligned(kind, shape) for kind in kinds])
 
 
-def _aligned(kind: TensorType, shape: Shape) -> Stride:
-    """The strides of an operand in the broadcast shape: 0 if a dimension is repeated."""
+def aligned(kind: TensorType, shape: Shape) -> Stride:
+    """The known strides of an operand in the broadcast shape: 0 if a dimension is repeated."""
     assert kind.stride is not None
     missing = len(shape) - len(kind.shape)
     own = (

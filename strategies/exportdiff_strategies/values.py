@@ -1,11 +1,15 @@
-"""The values of the abstract machine: storages, tensors, modules and containers without data."""
+"""The values of the abstract machine: tensors, modules, functions and containers, without data.
+
+A TensorValue stands for a tensor object: its type, the Storage that it shares with its views, and the
+ViewFamily in which gradients spread.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from exportdiff_strategies.program import ClassDef, Kind, Literal, New, Size, Step
+from exportdiff_strategies import program as ir
 from exportdiff_strategies.types import TensorType
 
 STATE = ("parameter", "buffer", "scratch", "constant")
@@ -31,7 +35,7 @@ class Storage:
 
 
 @dataclass(slots=True, eq=False)
-class Family:
+class ViewFamily:
     """A tensor and its differentiable views: if one starts to require grad, all do.
 
     ``leaf``: the base is a leaf that requires grad, so autograd forbids in-place writes to any of them.
@@ -51,7 +55,7 @@ BITS = 2.0**31
 
 
 @dataclass(slots=True, eq=False)
-class Ref:
+class TensorValue:
     """A tensor object. An in-place op on its metadata changes its type under all of its names.
 
     ``restriction`` is "no_grad" for a view made under no_grad, and "multi" for a view of an op that returns
@@ -62,7 +66,7 @@ class Ref:
 
     type: TensorType
     storage: Storage
-    family: Family
+    family: ViewFamily
     restriction: str = ""
     view: bool = False
     lazy: bool = False
@@ -89,17 +93,17 @@ class Instance:
     only construction changes them.
     """
 
-    kind: ClassDef | New | str
-    attrs: dict[Step, Value] = field(default_factory=dict)
-    slots: dict[Step, str] = field(default_factory=dict)
+    kind: ir.ClassDef | ir.New | str
+    attrs: dict[ir.Step, Value] = field(default_factory=dict)
+    slots: dict[ir.Step, str] = field(default_factory=dict)
     hooks: list[tuple[str, int]] = field(default_factory=list)
-    parametrized: dict[Step, tuple[str, int]] = field(default_factory=dict)
-    origins: dict[Step, int] = field(default_factory=dict)
+    parametrized: dict[ir.Step, tuple[str, int]] = field(default_factory=dict)
+    origins: dict[ir.Step, int] = field(default_factory=dict)
     traced: bool = False
     twins: list[Instance] = field(default_factory=list)
     """It and its shallow copies, which share what is registered: children, parameters and buffers."""
 
-    def store(self, step: Step, value: Value) -> None:
+    def store(self, step: ir.Step, value: Value) -> None:
         """Bind an attribute; what is registered changes in shallow copies as well."""
         self.attrs[step] = value
         if self.twins and (isinstance(value, Instance) or self.slots.get(step) in REGISTERED):
@@ -108,7 +112,7 @@ class Instance:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Method:
+class BoundMethod:
     """A bound method."""
 
     owner: Instance
@@ -116,37 +120,51 @@ class Method:
 
 
 @dataclass(frozen=True, slots=True)
-class Primitive:
+class TorchFunction:
     """A function of torch; ``name`` is a key of OPS."""
 
     name: str
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Box:
-    """A container of values; ``kind`` as in Group. Items of a tuple or list are numbered."""
+class CollectionValue:
+    """A container of values; ``kind`` as in Collection. Items of a tuple or list are numbered."""
 
     kind: str
-    items: dict[Literal, Value]
+    items: dict[ir.Literal, Value]
 
 
-PythonValue = bool | int | float | str | Kind | Size
-"""The Python values that need no model of their own."""
+PythonValue = bool | int | float | str | ir.Kind | ir.Size
+"""The Python values that are the same in the machine as in Python."""
 
-Value = Ref | Instance | Method | Primitive | Box | PythonValue | tuple[object, ...] | None
+Value = (
+    TensorValue
+    | Instance
+    | BoundMethod
+    | TorchFunction
+    | CollectionValue
+    | PythonValue
+    | tuple[object, ...]
+    | None
+)
 
 
 def leaves(values: Iterable[Value]) -> Iterator[Value]:
     """The values in nested containers."""
     for value in values:
-        if isinstance(value, Box):
+        if isinstance(value, CollectionValue):
             yield from leaves(value.items.values())
         else:
             yield value
 
 
+def tensors_in(values: Iterable[Value]) -> Iterator[TensorValue]:
+    """The tensors in nested containers."""
+    return (value for value in leaves(values) if isinstance(value, TensorValue))
+
+
 @dataclass(slots=True)
-class Frame:
+class CallFrame:
     """One running call of a method: its module, its variables, and the fuel, shared by all frames of a call.
 
     ``fuel`` holds one number: how many more ops may run.
@@ -161,37 +179,39 @@ class Frame:
         self.names.pop(name, None)
         self.names[name] = value
 
-    def copy(self) -> Frame:
+    def copy(self) -> CallFrame:
         """A copy that shares nothing mutable with this frame, for trying out a statement."""
         memo: dict[int, object] = {}
         owner = _copy_instance(self.owner, memo)
-        return Frame(owner, {k: _copy(v, memo) for k, v in self.names.items()}, list(self.fuel))
+        return CallFrame(owner, {k: _copy(v, memo) for k, v in self.names.items()}, list(self.fuel))
 
 
 def _copy(value: Value, memo: dict[int, object]) -> Value:
-    if isinstance(value, Ref):
+    if isinstance(value, TensorValue):
         return _copy_ref(value, memo)
     if isinstance(value, Instance):
         return _copy_instance(value, memo)
-    if isinstance(value, Box):
-        return Box(value.kind, {key: _copy(item, memo) for key, item in value.items.items()})
-    if isinstance(value, Method):
-        return Method(_copy_instance(value.owner, memo), value.name)
+    if isinstance(value, CollectionValue):
+        return CollectionValue(value.kind, {key: _copy(item, memo) for key, item in value.items.items()})
+    if isinstance(value, BoundMethod):
+        return BoundMethod(_copy_instance(value.owner, memo), value.name)
     return value
 
 
-def _copy_ref(ref: Ref, memo: dict[int, object]) -> Ref:
+def _copy_ref(ref: TensorValue, memo: dict[int, object]) -> TensorValue:
     known = memo.get(id(ref))
-    if isinstance(known, Ref):
+    if isinstance(known, TensorValue):
         return known
     storage = memo.get(id(ref.storage))
     if not isinstance(storage, Storage):
         old = ref.storage
         storage = memo[id(old)] = Storage(old.bound, old.kind, old.layer, old.seen_without_grad)
     family = memo.get(id(ref.family))
-    if not isinstance(family, Family):
-        family = memo[id(ref.family)] = Family(ref.family.grad, ref.family.leaf, ref.family.gained)
-    copied = memo[id(ref)] = Ref(ref.type, storage, family, ref.restriction, ref.view, ref.lazy, ref.bits)
+    if not isinstance(family, ViewFamily):
+        family = memo[id(ref.family)] = ViewFamily(ref.family.grad, ref.family.leaf, ref.family.gained)
+    copied = memo[id(ref)] = TensorValue(
+        ref.type, storage, family, ref.restriction, ref.view, ref.lazy, ref.bits
+    )
     return copied
 
 
@@ -215,7 +235,7 @@ def _copy_instance(instance: Instance, memo: dict[int, object]) -> Instance:
 
 
 def deep_copy(instance: Instance) -> Instance:
-    """A module like this one, with children and tensors of its own."""
+    """A copy of a module, of its children and of its tensors."""
     memo: dict[int, object] = {}
     copied = _copy_instance(instance, memo)
     for part in memo.values():

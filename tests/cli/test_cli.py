@@ -19,7 +19,7 @@ from exportdiff.cli import main, make_parser
 from exportdiff.cli.arguments import duration, shard
 from exportdiff.known.corpus.entry import FIXES
 from exportdiff.lab.faults import FAULTS
-from exportdiff.runtime.processes.usage import family
+from exportdiff.runtime.processes.usage import process_tree
 from exportdiff_strategies.tags import TAGS
 from support.folders import ROOT
 
@@ -254,7 +254,7 @@ def test_a_signal_ends_a_campaign_and_a_second_one_at_once(
     )
     log = out / "events.ndjson"
     wait_until(lambda: log.exists() and "example_done" in log.read_text())
-    started = family(process.pid)
+    started = process_tree(process.pid)
     if sys.platform == "linux":
         assert len(started) >= 3  # the command, the fork server, the worker
     ask(process.pid)

@@ -13,7 +13,6 @@ import exportdiff
 from exportdiff.core import programs
 from exportdiff.core.programs import program_source, switches_left_out, switches_needing
 from exportdiff.core.torch_versions import has, names, torch_version
-from exportdiff.core.torch_versions.running import OPTIONAL
 from exportdiff.interfaces.reports.text import left_out_line
 from exportdiff.runtime.paths import MODES, RUNNERS, all_paths, left_out, parse, select_paths
 from exportdiff.runtime.paths import catalog as paths_catalog
@@ -26,6 +25,16 @@ if TYPE_CHECKING:
 
 HARNESS = pathlib.Path(exportdiff.__file__).parent
 SOURCES = [file for file in HARNESS.rglob("*.py") if file.parent.name != "faults"]
+OPTIONAL = (
+    "torch._dynamo.config.run_gc_after_compile",
+    "torch._dynamo.guards.profile_guard_manager",
+    "torch._export.utils._materialize_cpp_cia_ops",
+    "torch.compiler.is_exporting",
+    "torch.compiler.set_stance",
+    "torch.export.graph_signature.OutputKind.PARAMETER_MUTATION",
+)
+"""The names that core/torch_versions/running.py does without where torch lacks them."""
+
 DECLARED = sorted(
     {name for table in (MODES, RUNNERS, TRANSFORMS) for each in table.values() for name in each.needs}
     | set(NEEDS.values())

@@ -26,7 +26,6 @@ from exportdiff.judging.judge_case import judge_case
 from exportdiff.lab.zoo.as_source import around_named
 from exportdiff.repro import repro_source
 from exportdiff.repro.confirm import confirm
-from exportdiff.repro.program import read_program
 from exportdiff.runtime.paths import parse
 from exportdiff.runtime.processes.child import Death
 
@@ -162,14 +161,6 @@ def test_a_repro_file_begins_with_imports_from_the_future(around: Around) -> Non
     text = repro_source(death_finding(parse("nonstrict:module@cpu"), Death("abort", "signal 11")), source)
     compile(text, "repro.py", "exec", dont_inherit=True)
     assert text.count("from __future__ import annotations") == 1
-
-
-def test_what_an_imported_model_draws_nobody_knows() -> None:
-    """So the repro file seeds wherever something may be drawn."""
-    ours = read_program("import copy\nimport torch\ndef make():\n    return 1, ()\n")
-    theirs = read_program("import a_package_of_mine\ndef make():\n    return 1, ()\n")
-    assert (ours.random_build, ours.random_forward) == (False, False)
-    assert (theirs.random_build, theirs.random_forward) == (True, True)
 
 
 def test_a_module_is_imported(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -104,7 +104,7 @@ def test_kept_runs_are_not_run_again(tmp_path: pathlib.Path, monkeypatch: pytest
     file.write_text(FILE.replace("CODE", "1"))
     entry, old = read_entry(file), Interpreter(pathlib.Path("a"), "1.0")
     kept.store_run(old, file.read_text(), FileAnswer(1, "line"))
-    found = histories([entry], [old], seconds=1.0, workers=1, corpora=tmp_path, keeping=True)
+    found = histories([entry], [old], seconds=1.0, workers=1, corpora=tmp_path, use_cache=True)
     assert found[entry].affected == ("1.0",)
 
 

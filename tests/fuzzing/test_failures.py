@@ -31,7 +31,7 @@ from exportdiff.runtime.processes.in_child import ReusableWorker, call_fresh
 from exportdiff.runtime.processes.limits import MIB, limited
 from exportdiff.runtime.processes.script import run_file
 from exportdiff.runtime.processes.server import server, server_pid
-from exportdiff.runtime.processes.usage import PROC, fair_share, family, resident
+from exportdiff.runtime.processes.usage import PROC, fair_share, process_tree, resident
 
 NONSTRICT = select_paths(["nonstrict:*"])
 UNFLATTEN = "nonstrict:unflatten@cpu"
@@ -272,7 +272,7 @@ def test_a_worker_is_replaced_after_so_many_tasks() -> None:
 @linux
 def test_usage_counts_what_a_process_has_started() -> None:
     with subprocess.Popen([sys.executable, "-c", "input()"], stdin=-1) as process:
-        assert {os.getpid(), process.pid} <= set(family(os.getpid()))
+        assert {os.getpid(), process.pid} <= set(process_tree(os.getpid()))
         process.communicate(b"\n")
     assert resident(os.getpid()) > 10 * MIB
     assert fair_share(os.getpid()) > 10 * MIB

@@ -27,7 +27,7 @@ from exportdiff.repro.confirm import Confirmation
 from exportdiff.runtime.paths import select_paths
 from exportdiff.runtime.processes.cluster import Cluster
 from exportdiff.runtime.processes.executor import WorkerSlots
-from exportdiff.runtime.processes.usage import PROC, family
+from exportdiff.runtime.processes.usage import PROC, process_tree
 
 
 def test_without_ray_one_line_says_what_to_install(
@@ -113,7 +113,7 @@ def alone() -> Any:
 
 def ray_workers() -> list[int]:
     """Return the processes of Ray that run tasks of exportdiff."""
-    names = {pid: (PROC / str(pid) / "cmdline").read_bytes() for pid in family(os.getpid())}
+    names = {pid: (PROC / str(pid) / "cmdline").read_bytes() for pid in process_tree(os.getpid())}
     return [pid for pid, name in names.items() if name.startswith(b"ray::_run")]
 
 

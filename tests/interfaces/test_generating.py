@@ -160,7 +160,7 @@ def test_a_failing_example_prints_what_can_be_pasted() -> None:
     assert lines(drawn.source) <= 10, drawn.source
 
 
-# --- a compiler pass: the README shows this test ---
+# --- a compiler pass: docs/guides/your-own-compiler-pass.md shows this test ---
 
 
 def drop_double_negation(graph: torch.fx.Graph) -> None:

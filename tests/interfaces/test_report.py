@@ -35,7 +35,6 @@ from support import nights
 from support.evidence_of import make_finding
 from support.nights import AGAIN, MASKED, NEW, WRONG, night, started, write
 
-LINKS = ("href", "src", "xlink:href", "action", "data", "srcset")
 VOID = {"meta", "br", "link", "img", "input"}
 
 

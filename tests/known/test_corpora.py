@@ -62,13 +62,20 @@ def test_another_error_is_not_the_bug_of_a_file(file: pathlib.Path) -> None:
     run = run_file(file, within=torch_that_fails)
     # Python would exit with 1; what the file sets as the first thing exits with 3 instead.
     assert (run.code, run.last_line[:12]) == (RAISED, "AnotherError")
-    assert "sys.excepthook = lambda" in file.read_text(encoding="utf-8")
+    assert _FIRST_LINES in file.read_text(encoding="utf-8")
+
+
+_FIRST_LINES = """
+if __name__ == "__main__":
+    # Exit code 1 means that the bug is there: any other error exits with 3.
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)
+"""
 
 
 def test_a_file_exits_with_3_where_it_raises_what_is_not_its_bug(tmp_path: pathlib.Path) -> None:
     text = (CORPORA / "seeds" / "pr_137013.py").read_text(encoding="utf-8")
     file = tmp_path / "file.py"
-    file.write_text(text.replace("    model, args = make()", "    raise KeyError('another error')"))
+    file.write_text(text.replace("    expected, got = show()", "    raise KeyError('another error')"))
     done = subprocess.run([sys.executable, file], capture_output=True, text=True, check=False)
     assert done.returncode == 3 and "KeyError: 'another error'" in done.stderr
 
@@ -130,7 +137,7 @@ def test_open_entries_are_complete_and_short() -> None:
         wrong = list(incomplete(entry, FIXES, tag_names()))
         assert not wrong, f"{entry.file}: {wrong}"
         lengths.append(code_lines(entry.file.read_text()))
-    assert median(lengths) <= 20
+    assert median(lengths) <= 22
 
 
 def test_every_fix_belongs_to_an_entry() -> None:

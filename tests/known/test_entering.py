@@ -81,6 +81,7 @@ def test_corpus_verify_lists_what_an_entry_lacks(
     printed = capsys.readouterr().out
     assert "has no at-fault" in printed
     assert "has no upstream" in printed
+    assert "defines no show(), which returns what eager gives and what the path gives" in printed
     assert "needs either a fix or a trigger" in printed
     file = folder / "corpora" / "open" / "adds_wrongly.py"
     fields = '# at-fault = "arithmetic"\n# upstream = ""\n# trigger = ["op.cond"]\n# status'

@@ -17,7 +17,7 @@ from exportdiff.judging.verdict import judge
 from exportdiff.lab.faults import FAULTS, Fault, reusing, transforming
 from exportdiff.lab.faults.detection import shown_by
 from exportdiff.repro import repro_source
-from exportdiff.runtime.paths import EXPENSIVE, Path, all_paths, core_paths, cost, is_core, select_paths
+from exportdiff.runtime.paths import EXPENSIVE, Path, all_paths, core_paths, cost, select_paths
 from exportdiff.runtime.paths.catalog import narrows
 from exportdiff.runtime.paths.transforms import TRANSFORMS
 from support.in_process import run_script
@@ -110,7 +110,7 @@ def test_file_shows_the_bug_only_while_it_is_there(judged: Judged, tmp_path: pat
     assert code == 1
     assert re.fullmatch(r"BUG: .+\n", printed)
     named = set(select_paths([fault.paths]))
-    named = {path for path in named if is_core(path)} or named
+    named = {path for path in named if path in core_paths()} or named
     mended = [result for result in judged.after.paths if result.path in named]
     if all(result.status == "unsupported" for result in mended) and finding.check != "purity":
         # It is right to refuse this model.

@@ -15,7 +15,15 @@ import sys
 import pytest
 
 from exportdiff.cli import make_parser, reference
-from support.folders import ROOT
+from exportdiff.core.finding import Finding
+from exportdiff.core.programs import program_source
+from exportdiff.interfaces.checking.report import Found, Report
+from exportdiff.interfaces.reports.summary import summary_document
+from exportdiff.interfaces.reports.tally import Tally
+from exportdiff.judging.checks.outputs import PathRaised
+from exportdiff.runtime.observing.failure import Failure
+from exportdiff.runtime.paths import parse
+from support.folders import CORPORA, ROOT
 
 DOCS = ROOT / "docs"
 TOP = [ROOT / f"{name}.md" for name in ("README", "ARCHITECTURE", "CONTRIBUTING", "CHANGELOG")]
@@ -70,6 +78,30 @@ def test_the_python_runs_and_prints_what_its_comments_say(tmp_path: pathlib.Path
     )
     assert done.returncode == 0, done.stdout + done.stderr
     assert [line for line in said if line not in done.stdout] == []
+
+
+def test_the_drawn_program_is_the_one_that_is_shown() -> None:
+    source, _ = program_source(0, 27, "core")
+    for file in (ROOT / "ARCHITECTURE.md", DOCS / "tutorials" / "first-fuzzing-campaign.md"):
+        assert f"```python\n{source}```" in file.read_text(encoding="utf-8")
+
+
+@pytest.mark.nightly
+def test_check_prints_what_the_tutorial_shows(tmp_path: pathlib.Path) -> None:
+    """The smaller tests of ``check`` are in tests/interfaces."""
+    tutorial = (DOCS / "tutorials" / "check-a-model.md").read_text(encoding="utf-8")
+    blocks = FENCE.findall(tutorial)
+    (tmp_path / "my_model.py").write_text(blocks[0][1], encoding="utf-8")
+    (tmp_path / "corpora").symlink_to(CORPORA)
+    done = subprocess.run(
+        [sys.executable, "-m", "exportdiff", "check", "my_model.py:make"],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+    )
+    printed = "".join(f"{line.rstrip()}\n" for line in done.stdout.splitlines())
+    assert (done.returncode, printed) == (1, blocks[2][1])
 
 
 def _commands() -> list[tuple[str, str]]:
@@ -202,6 +234,16 @@ def test_contributing_names_what_its_files_contain() -> None:
         text = "\n".join(path.read_text(encoding="utf-8") for path in files)
         wrong += [word for word in words if re.fullmatch(r"[A-Z][A-Z_]+", word) and word not in text]
     assert wrong == []
+
+
+def test_the_page_on_json_has_all_keys() -> None:
+    page = (DOCS / "reference" / "json.md").read_text(encoding="utf-8")
+    parts = re.split(r"^## .*$", page, flags=re.MULTILINE)[1:]
+    failure = Failure("run", ("Error",), "", ())
+    found = Found(Finding(parse("nonstrict:module"), "outputs", PathRaised(failure, 0)))
+    written = (summary_document(Tally(ROOT, CORPORA)), found.as_dict(), Report("", "").as_dict())
+    for part, document in zip(parts, written, strict=True):
+        assert document.keys() - set(re.findall(r"`(\w+)`", part)) == set()
 
 
 @pytest.mark.parametrize("name", reference.PAGES)

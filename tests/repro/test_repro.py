@@ -65,16 +65,16 @@ from exportdiff.judging.checks.structure.check import (
 )
 from exportdiff.judging.checks.structure.enumeration import OrderDiffers
 from exportdiff.judging.checks.structure.signature import SignatureMismatch, SpecKind, SpecTarget, TableNames
-from exportdiff.judging.checks.structure.translation import StepDiffers, StepMoved
+from exportdiff.judging.checks.structure.translation import Occurrence, StepDiffers, StepMoved
 from exportdiff.judging.verdict import judge
 from exportdiff.known.corpus.entry import read_entry
 from exportdiff.lab.faults import FAULTS
 from exportdiff.repro import NoReproError, repro_source
-from exportdiff.repro.templates.settings import SETTINGS
 from exportdiff.repro.writers.table import WRITERS
 from exportdiff.runtime.inputs.copies import build
 from exportdiff.runtime.inputs.deviations import DEVIATIONS, PROMISED_DEVIATIONS
 from exportdiff.runtime.observing.failure import Failure
+from exportdiff.runtime.observing.process_state import SETTINGS
 from exportdiff.runtime.paths import parse, select_paths
 from support.in_process import run_script as run
 
@@ -107,6 +107,9 @@ def failure(stage: Stage = "run", name: str = "KeyError") -> Failure:
 
 VALUE = OutputLeaf(0, "[0]", "fresh", leaf())
 B = frozenset({"b", "output[0]"})
+LINEAR = (Occurrence("aten.linear.default", 0),) * 2
+MUL = (Occurrence("aten.mul.Tensor", 0),) * 2
+RETURN = (Occurrence("return", 0),) * 2
 STAGES: tuple[Stage, Stage] = ("export", "lower")
 
 EVIDENCE: list[tuple[str, Evidence]] = [
@@ -148,7 +151,7 @@ EVIDENCE: list[tuple[str, Evidence]] = [
     ("sharing", TensorsMerged(B)),
     ("sharing", MemorySplit(B)),
     ("sharing", MemoryMerged(B)),
-    ("sharing", CallVariantState(("l@1.weight",))),
+    ("sharing", CallVariantState(frozenset({"l@1.weight"}))),
     ("sharing", EditDiffers(3, "[0]", leaf())),
     ("sharing", EditRaised(3, failure())),
     *(("guards", WrongRecord("input", "args[0]", leaf(word))) for word in ("stride", "value")),
@@ -166,7 +169,7 @@ EVIDENCE: list[tuple[str, Evidence]] = [
             StateSharingChanged(stage),
             ExampleInputChanged(stage, "args[0]", leaf()),
             *(ModuleChanged(stage, sort, ("l",)) for sort in ("training flag", "hooks", "attribute")),
-            ModuleChanged(stage, "attribute of an unregistered module", ("held[0].k",)),
+            ModuleChanged(stage, "attribute of an unregistered module", ("held['v'].k",)),
             ModuleChanged(stage, "fake tensor in an object", ("model.cache.items[0]",)),
             *(ProcessChanged(stage, (name,)) for name in SETTINGS),
             ProcessChanged(stage, ("sizes marked on the example inputs",)),
@@ -188,8 +191,17 @@ EVIDENCE: list[tuple[str, Evidence]] = [
     ("structure", ModulesMissing(("l",), called=True)),
     ("structure", ModulesUnknown(("x",))),
     ("structure", NeedlessVariant(("l", "l@1"), "graph")),
-    ("structure", StepDiffers(("missing", "operator"), None, 0, "a", "b")),
-    ("structure", StepMoved("owner", 0, "a", "b")),
+    *(
+        ("structure", StepDiffers((what,), None, 0, "a", "b", LINEAR))
+        for what in ("missing", "extra", "order")
+    ),
+    *(
+        ("structure", StepDiffers((what,), None, 0, "a", "b", LINEAR))
+        for what in ("missing", "extra", "order", "arguments", "operands")
+    ),
+    ("structure", StepDiffers(("missing", "operator"), None, 0, "a", "b", LINEAR, dead=True)),
+    ("structure", StepDiffers(("operands",), None, 0, "a", "b", RETURN)),
+    *(("structure", StepMoved(word, 0, "a", "b", LINEAR, LINEAR)) for word in ("owner", "call")),
     ("fake", WrongFake("add", "aten.add.Tensor", leaf("dtype"), reloaded=False)),
     ("fake", WrongFake("add", "aten.add.Tensor", leaf("shape"), reloaded=False)),
     ("alive", ProcessDied("abort", "signal 11")),
@@ -299,6 +311,7 @@ class Model(nn.Module):
         self.drop = nn.Dropout()
         self.register_buffer("b", torch.zeros(2))
         self.k = torch.ones(2)
+        self.held = {"u": torch.ones(2), "v": nn.ReLU()}
 
     def forward(self, x, n, scale=None):
         self.b.add_(1)
@@ -343,8 +356,13 @@ def make():
 @pytest.mark.parametrize("path", ["nonstrict:unflatten", "nonstrict+preserve:unflatten"])
 @pytest.mark.parametrize(
     "evidence",
-    [StepDiffers(("arguments",), None, 0, "a", "b"), StepMoved("owner", 0, "a", "b")],
-    ids=["step", "owner"],
+    [
+        StepDiffers(("arguments",), None, 0, "a", "b", MUL),
+        StepDiffers(("operands",), None, 0, "a", "b", MUL, 1),
+        StepMoved("owner", 0, "a", "b", MUL),
+        StepMoved("call", 0, "a", "b", (Occurrence("aten.sub.Tensor", 1),) * 2, MUL),
+    ],
+    ids=["arguments", "operands", "owner", "call"],
 )
 def test_calls_with_graphs_of_their_own_are_followed(
     path: str, evidence: Evidence, tmp_path: pathlib.Path
@@ -413,7 +431,7 @@ def test_every_way_to_leave_the_spec_has_a_file_that_runs(
     )
     path = "nonstrict:module@cpu" if noticed else "compile:compiled@cpu"
     for one in calls:
-        value = repr(one.leaf) if isinstance(one.place, str) else ""
+        value = repr(one.leaf) if isinstance(one.target, str) else ""
         altered = Altered(deviation, one.description, one.where, value)
         evidence: dict[str, tuple[str, Evidence]] = {
             "accepted": ("guards", WrongAnswer(3, altered, "output['a']", leaf())),
@@ -426,8 +444,8 @@ def test_every_way_to_leave_the_spec_has_a_file_that_runs(
         file = tmp_path / "repro.py"
         file.write_text(repro_source(finding(shown, check, path), EVERY_WAY))
         around = DEVIATIONS[deviation].around
-        if isinstance(one.place, str):
-            assert f".{one.place.rpartition('.')[2]} = {one.leaf!r}\n" in file.read_text()
+        if isinstance(one.target, str):
+            assert f".{one.target.rpartition('.')[2]} = {one.leaf!r}\n" in file.read_text()
         elif first := DEVIATIONS[deviation].first:
             assert f".{first.removeprefix('model.')}\n" in file.read_text()
         else:

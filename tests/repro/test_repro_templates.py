@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import Any
 
 import pytest
 import torch
 from torch import nn
 
+from exportdiff.core.case import case_from_source
+from exportdiff.core.finding import Finding
+from exportdiff.judging.checks.outputs import OutputStructure
+from exportdiff.repro import repro_source
 from exportdiff.repro.parts import Deviating
 from exportdiff.repro.paste import Template, Values, with_helpers
-from exportdiff.repro.program import program_of, read_program
+from exportdiff.repro.program import program_of
 from exportdiff.repro.script import Setting, script
 from exportdiff.repro.templates import inputs as input_templates
-from exportdiff.repro.templates import observers, pairs, scripts, settings, steps
+from exportdiff.repro.templates import observers, pairs, scripts
 from exportdiff.repro.templates.properties import PROPERTIES
 from exportdiff.repro.templates.stand_ins import (
     FACT,
@@ -29,7 +34,9 @@ from exportdiff.repro.templates.stand_ins import (
 )
 from exportdiff.repro.writers import gradients
 from exportdiff.repro.writers.structure import calls, modules
-from exportdiff.runtime.observing.process_state import read_process_state
+from exportdiff.runtime.paths import parse
+from exportdiff.runtime.paths.run.eager import observe_eager
+from exportdiff.runtime.paths.stopwatch import Stopwatch
 
 
 def _helper(number: int) -> int:
@@ -93,7 +100,8 @@ def called() -> None:
 
 HEAD = [
     'if __name__ == "__main__":',
-    "    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3",
+    "    # Exit code 1 means that the bug is there: any other error exits with 3.",
+    "    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)",
     '    warnings.simplefilter("ignore")',
 ]
 
@@ -150,21 +158,26 @@ def test_calls_are_made_under_a_context_manager() -> None:
 
 
 @pytest.mark.parametrize(
-    ("source", "build", "forward"),
+    ("made", "draws"),
     [
-        ("def make():\n    return Model(nn.ReLU()), (torch.ones(2),)\n", False, False),
-        ("def make():\n    return nn.Linear(2, 2), (torch.ones(2),)\n", True, False),
-        ("def make():\n    return torch.nn.GRU(2, 2), (torch.ones(2),)\n", True, False),
-        ("def make():\n    return Model(), (torch.randn(2),)\n", True, True),
-        ("# rand\ndef make():\n    return nn.Sequential(nn.Dropout()), ('rand',)\n", True, True),
-        ("def f(x):\n    nn.init.uniform_(x)\n", True, False),
-        ("def f(x):\n    return F.dropout(x)\n", False, True),
+        ("nn.ReLU(), (torch.ones(2),)", set()),
+        ("nn.Linear(2, 2), (torch.ones(2),)", {"build"}),
+        ("nn.ReLU(), (torch.rand(2),)", {"build"}),
+        ("nn.Dropout(), (torch.ones(2),)", {"calls"}),
+        ("nn.Dropout().eval(), (torch.ones(2),)", set()),
+        ("nn.Sequential(nn.Linear(2, 2), nn.Dropout()), (torch.ones(2),)", {"build", "calls"}),
     ],
 )
-def test_random_numbers_are_found_in_code_alone(source: str, build: bool, forward: bool) -> None:
-    program = read_program(source)
-    assert (program.random_build, program.random_forward) == (build, forward)
-    assert not program.has_kwargs and not program.dynamic
+def test_a_run_of_eager_shows_where_a_program_draws_random_numbers(made: str, draws: set[str]) -> None:
+    case = case_from_source(f"import torch\nfrom torch import nn\ndef make():\n    return {made}\n")
+    assert observe_eager(case, "cpu", Stopwatch()).draws == draws
+
+
+def test_only_programs_that_draw_random_numbers_are_seeded() -> None:
+    source = "import torch\n\n\ndef make():\n    return torch.nn.ReLU(), (torch.ones(2),)\n"
+    finding = Finding(parse("nonstrict:module@cpu"), "outputs", OutputStructure(0, "a", "b"))
+    assert "manual_seed" in repro_source(finding, source)
+    assert "manual_seed" not in repro_source(replace(finding, draws=frozenset()), source)
 
 
 def test_program_of_any_source_is_the_source() -> None:
@@ -187,11 +200,6 @@ def test_a_program_keeps_the_imports_that_it_uses_itself() -> None:
 @pytest.mark.parametrize("word", sorted(PROPERTIES.keys() - {"python-value"}))
 def test_properties_are_those_of_a_tensor(word: str) -> None:
     assert PROPERTIES[word](torch.ones(2, 3)) is not None
-
-
-def test_settings_can_be_read() -> None:
-    assert [read() for read in settings.SETTINGS.values()][:3] == [True, torch.float32, False]
-    assert settings.SETTINGS.keys() == read_process_state().keys()
 
 
 class Model(nn.Module):
@@ -247,62 +255,13 @@ def test_gradients_are_observed_by_name() -> None:
     assert "gradient of again.weight" in seen and "gradient of input 0" in seen
 
 
-def test_what_is_exported_runs_step_by_step() -> None:
+def test_calls_are_recorded_and_made() -> None:
     ep = torch.export.export(Model(), (torch.ones(2),), strict=False)
-    ours, theirs = steps.exported_steps(ep), steps.rebuilt_steps(torch.export.unflatten(ep), ep)
-    assert [text for text, _ in ours] == [text for text, _ in theirs]
-    assert len(ours) == 5
-    first = {"l": "l", "again": "l", "": ""}
-    recorded = calls.recorded_calls(ep.graph_module, ep.graph, first)
+    recorded = calls.recorded_calls(ep.graph_module, ep.graph, {"l": "l", "again": "l", "": ""})
     model = Model()
     made = calls.calls_during(lambda: model(torch.ones(2)), {model.l: "l"})
     assert recorded == made == [("l", []), ("l", [])]
     assert calls.fits(recorded, recorded[:1]) and not calls.fits(recorded[:1], recorded)
-
-
-class InPlace(nn.Module):
-    given: Any  # the stubs of set_ take storages alone
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.register_buffer("given", torch.zeros(2))
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        difference: torch.Tensor = self.given.set_(x + 1).mul_(2) - x
-        return difference
-
-
-def test_what_an_operator_in_place_returns_is_its_operand() -> None:
-    ep = torch.export.export(InPlace(), (torch.ones(2),), strict=False)
-    texts = [text for text, _ in steps.exported_steps(ep)]
-    assert [text.split()[0] for text in texts[:4]] == [
-        "aten.add.Tensor",
-        "aten.set_.source_Tensor",
-        "aten.mul_.Tensor",
-        "aten.sub.Tensor",
-    ]
-    assert "('given', '%0')" in texts[1] and "('given', 2)" in texts[2] and "('given', 'input 0')" in texts[3]
-
-
-def test_a_copy_into_what_was_written_early_is_a_step() -> None:
-    """Exported, it changes the new value of ``w``; rebuilt, ``w`` itself, which has that value already."""
-    lines = []
-    for early in (False, True):
-        graph = torch.fx.Graph()
-        w, x = graph.placeholder("w"), graph.placeholder("x")
-        copy = torch.ops.aten.copy_.default
-        new = graph.call_function(torch.ops.aten.add.Tensor, (w, x))
-        if early:
-            graph.call_function(copy, (w, new)).name = "written_early"
-        own = graph.call_function(copy, (w if early else new, x))
-        graph.call_function(copy, (w, own)).name = "written_last"
-        graph.output(())
-        follower = steps.Follower({}, ["w"], own=[own.name])
-        lines.append(
-            steps.live(follower.lines, follower.run(nn.Module(), graph, ["w", "input 0"], above=None))
-        )
-    assert lines[0] == lines[1]
-    assert "aten.copy_.default ('%0', 'input 0')" in lines[0][1][0]
 
 
 def test_modules_and_their_graphs_have_texts() -> None:

@@ -11,9 +11,9 @@ import torch
 from test_ops import LAYOUTS, PATTERNS, SHAPES, Given, largest, make, mismatch, storage, type_of
 from torch import nn
 
+from exportdiff_strategies import program as ir
 from exportdiff_strategies.layers import LAYERS, LayerParams, LayerSpec
 from exportdiff_strategies.ops import Rejected
-from exportdiff_strategies.program import FORMS
 from exportdiff_strategies.regions import PREAMBLES
 from exportdiff_strategies.types import DTYPES
 
@@ -34,7 +34,7 @@ def call(spec: LayerSpec, module: nn.Module, x: torch.Tensor) -> Any:
     exec("\n".join(PREAMBLES.get(spec.form, ())), names)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        return eval(FORMS[spec.form].format("layer", args="x"), {**names, "layer": module, "x": x})
+        return eval(ir.FORMS[spec.form].format("layer", args="x"), {**names, "layer": module, "x": x})
 
 
 def inputs() -> Iterator[tuple[tuple[int, ...], str, str]]:

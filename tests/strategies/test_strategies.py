@@ -17,29 +17,16 @@ from hypothesis import HealthCheck, given, settings
 
 from exportdiff.core.case import case_from_source
 from exportdiff_strategies import Program, draw_program, programs, render, tags_of
+from exportdiff_strategies import program as ir
 from exportdiff_strategies.drawing.tracing import traceable_root
 from exportdiff_strategies.machine import CALLS, FUEL, Machine, arguments
 from exportdiff_strategies.naming import attribute_names, renamed
 from exportdiff_strategies.ops import OPS
 from exportdiff_strategies.profiles import BASE, MIX, NAMES, PROFILES
-from exportdiff_strategies.program import (
-    Arg,
-    Call,
-    Child,
-    ClassDef,
-    Container,
-    If,
-    New,
-    Op,
-    Return,
-    Slice,
-    Var,
-    of_type,
-)
 from exportdiff_strategies.tags import TAGS, can_meet
 from exportdiff_strategies.tidy import tidy
 from exportdiff_strategies.trace import Trace
-from exportdiff_strategies.values import Box, Ref, Value
+from exportdiff_strategies.values import CollectionValue, TensorValue, Value
 from support.hypothesis_profiles import examples
 
 EXAMPLES = 300
@@ -78,7 +65,7 @@ def real_leaves(value: Any) -> list[object]:
 
 def predicted_leaves(value: Value) -> list[Value]:
     """The same for the prediction of the machine."""
-    if isinstance(value, Box):
+    if isinstance(value, CollectionValue):
         return [leaf for item in value.items.values() for leaf in predicted_leaves(item)]
     return [value]
 
@@ -97,12 +84,12 @@ def test_programs_run_in_eager_and_stay_finite() -> None:
 
 
 def test_a_tracer_finds_no_name_for_a_slice_that_is_called() -> None:
-    relu = New("gelu", layer=True)
-    children = (Child("a", relu), Container("seq", "Sequential", (relu,)))
-    owner = Machine([ClassDef("Model", children, (), ())]).builder.build(New("Model"), None)
-    for path, traced in ((("a",), True), (("seq", 0), True), (("seq", Slice(0, 1)), False)):
-        body = (Return(Call(path, (Var("x"),))),)
-        assert traceable_root(ClassDef("Model", children, (Arg("x", "tensor"),), body), owner) is traced
+    relu = ir.New("gelu", layer=True)
+    children = (ir.Child("a", relu), ir.Container("seq", "Sequential", (relu,)))
+    owner = Machine([ir.ClassDef("Model", children, (), ())]).builder.build(ir.New("Model"), None)
+    for path, traced in ((("a",), True), (("seq", 0), True), (("seq", ir.Slice(0, 1)), False)):
+        body = (ir.Return(ir.CallModule(path, (ir.Var("x"),))),)
+        assert traceable_root(ir.ClassDef("Model", children, (ir.Arg("x", "tensor"),), body), owner) is traced
 
 
 @QUICK
@@ -114,13 +101,13 @@ def test_machine_predicts_eager(program: Program) -> None:
         expected, seen = predicted_leaves(ours), real_leaves(real)
         assert len(expected) == len(seen)
         for ref, tensor in zip(expected, seen, strict=True):
-            if isinstance(ref, Ref):
+            if isinstance(ref, TensorValue):
                 assert_alike(ref, tensor)
             else:
                 assert python_text(ref) == python_text(tensor)
         for i, first in enumerate(expected):
             for j, second in enumerate(expected):
-                if isinstance(first, Ref) and isinstance(second, Ref):
+                if isinstance(first, TensorValue) and isinstance(second, TensorValue):
                     assert (first is second) == (seen[i] is seen[j])
 
 
@@ -131,7 +118,7 @@ def python_text(value: object) -> str:
     return repr(tuple(value)) if isinstance(value, tuple) else repr(value)
 
 
-def assert_alike(ref: Ref, tensor: object) -> None:
+def assert_alike(ref: TensorValue, tensor: object) -> None:
     """The tensor that the machine predicts is like the real one."""
     assert isinstance(tensor, torch.Tensor)
     assert ref.type.shape == tuple(tensor.shape)
@@ -224,7 +211,7 @@ def test_every_tag_and_nine_tenths_of_the_ops_are_drawn() -> None:
         seen = tags_of(program)
         assert excluded(seen) == [], f"example {example}"
         tags -= seen
-        ops -= {op.name for op in of_type(program.classes, Op)}
+        ops -= {op.name for op in ir.of_type(program.classes, ir.Op)}
         if not tags and len(ops) <= len(OPS) // 10:
             return
     pytest.fail(f"never drawn: {tags or ops}")
@@ -237,7 +224,7 @@ def test_nearly_every_op_is_drawn_and_tags_meet_only_what_they_can() -> None:
     for example in range(MANY):
         program = draw_program(5, example)
         assert excluded(tags_of(program)) == [], f"example {example}"
-        ops -= {op.name for op in of_type(program.classes, Op)}
+        ops -= {op.name for op in ir.of_type(program.classes, ir.Op)}
     assert len(ops) <= len(OPS) // 30, ops
 
 
@@ -249,21 +236,21 @@ def excluded(tags: Collection[str]) -> list[tuple[str, str]]:
 def test_branches_are_drawn_in_both_directions() -> None:
     both = 0
     for example in range(200):
-        both += sum(bool(stmt.orelse) for stmt in of_type(draw_program(6, example).classes, If))
+        both += sum(bool(stmt.orelse) for stmt in ir.of_type(draw_program(6, example).classes, ir.If))
     assert both > 20
 
 
 def test_arguments_are_fresh_for_every_call() -> None:
     program = next(p for p in (draw_program(1, k) for k in range(50)) if p.args)
     first, second = arguments(program)[0][0], arguments(program)[0][0]
-    assert isinstance(first, Ref)
+    assert isinstance(first, TensorValue)
     assert first is not second
 
 
 def test_a_call_may_only_execute_so_many_ops() -> None:
     program = draw_program(1, 0)
     machine = Machine(program.classes, program.training)
-    model = machine.builder.build(New(program.root.name), None)
+    model = machine.builder.build(ir.New(program.root.name), None)
     args, kwargs = arguments(program)
     fuel = [FUEL]
     machine.call(model, args, kwargs, fuel)

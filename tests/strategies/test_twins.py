@@ -5,26 +5,26 @@ from __future__ import annotations
 import pytest
 
 from exportdiff_strategies import draw_program
+from exportdiff_strategies import program as ir
 from exportdiff_strategies.drawing import control
 from exportdiff_strategies.drawing.twins import copied, draw_twin
-from exportdiff_strategies.program import Assign, Cond, If, Lit, Op, Stmt, Var, nodes
 
-ONE = Op("add_one", (Var("x"),))
+ONE = ir.Op("add_one", (ir.Var("x"),))
 
 
 def test_one_node_is_replaced_and_all_others_are_copied() -> None:
-    twice = Op("add_one", (Var("x"),))
+    twice = ir.Op("add_one", (ir.Var("x"),))
     assert twice == ONE
-    body = (Assign("x", ONE), If(Cond("training"), then=(Assign("y", twice),)))
-    copy = copied(body, twice, Lit(1))
-    assert copy == (body[0], If(Cond("training"), then=(Assign("y", Lit(1)),)))
-    assert not {id(node) for node in nodes(body)} & {id(node) for node in nodes(copy)}
+    body = (ir.Assign("x", ONE), ir.If(ir.Cond("training"), then=(ir.Assign("y", twice),)))
+    copy = copied(body, twice, ir.Lit(1))
+    assert copy == (body[0], ir.If(ir.Cond("training"), then=(ir.Assign("y", ir.Lit(1)),)))
+    assert not {id(node) for node in ir.nodes(body)} & {id(node) for node in ir.nodes(copy)}
 
 
 def test_twins_are_drawn_and_differ_in_one_detail(monkeypatch: pytest.MonkeyPatch) -> None:
-    pairs: list[tuple[list[Stmt], list[Stmt]]] = []
+    pairs: list[tuple[list[ir.Stmt], list[ir.Stmt]]] = []
 
-    def noted(scope: object, body: list[Stmt]) -> list[Stmt] | None:
+    def noted(scope: object, body: list[ir.Stmt]) -> list[ir.Stmt] | None:
         twin = draw_twin(scope, body)  # type: ignore[arg-type]  # passed through as it comes
         if twin is not None:
             pairs.append((body, twin))

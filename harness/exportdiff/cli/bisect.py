@@ -124,7 +124,7 @@ def run_corpus(arguments: argparse.Namespace) -> int:
         raise UsageError("the files contain no open entries")
     _check_fixes(entries, arguments.corpora)
     failing = 0
-    for entry, history in _histories(entries, arguments, keeping=True).items():
+    for entry, history in _histories(entries, arguments, use_cache=True).items():
         others = [row for row in history.rows if row.outcome == "another failure"]
         failing += bool(others)
         for row in others:
@@ -140,7 +140,7 @@ def run_corpus(arguments: argparse.Namespace) -> int:
 
 
 def _histories(
-    entries: Sequence[Entry], arguments: argparse.Namespace, *, keeping: bool = False
+    entries: Sequence[Entry], arguments: argparse.Namespace, *, use_cache: bool = False
 ) -> dict[Entry, History]:
     from exportdiff.fuzzing.other_torch.bisecting import histories
     from exportdiff.interfaces.reports.text import make_error_console
@@ -148,7 +148,7 @@ def _histories(
     interpreters = _interpreters(arguments)
     with make_error_console().status("") as status:
 
-        def tell(torch: str, done: int) -> None:
+        def on_progress(torch: str, done: int) -> None:
             status.update(f"torch {torch}: {done} of {len(entries)}")
 
         return histories(
@@ -157,8 +157,8 @@ def _histories(
             seconds=arguments.limit,
             workers=min(arguments.workers, len(entries)),
             corpora=arguments.corpora.resolve(),
-            keeping=keeping,
-            tell=tell,
+            use_cache=use_cache,
+            on_progress=on_progress,
         )
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from exportdiff.cli import make_parser, subcommands
 from exportdiff.cli.exit_codes import ALL_COMMANDS, EACH_COMMAND
-from exportdiff.fuzzing.campaign.events import Event, event_name
+from exportdiff.fuzzing.campaign.events import JSON_KEYS, Event, event_name
 from exportdiff.fuzzing.campaign.schedule import share
 from exportdiff.interfaces.reports.folder import Folder
 from exportdiff.judging.checks import CHECKS
@@ -142,7 +142,11 @@ def files() -> Iterator[str]:
     yield "## Events\n"
     yield "Each line of `events.ndjson` is one of these events. `at`: the seconds since the campaign began.\n"
     events = (
-        (_code(event_name(kind)), _first_line(kind), ", ".join(map(_code, kind.__annotations__)))
+        (
+            _code(event_name(kind)),
+            _first_line(kind),
+            ", ".join(_code(JSON_KEYS.get(name, name)) for name in kind.__annotations__),
+        )
         for kind in Event.__subclasses__()
     )
     yield from _table(("event", "when", "fields"), events)

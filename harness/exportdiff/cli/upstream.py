@@ -14,7 +14,7 @@ from exportdiff.cli.arguments import workers
 from exportdiff.core.errors import UsageError
 from exportdiff.known.corpus.entry import CORPORA, FIXES
 from exportdiff.known.corpus.ranking import read_root_causes
-from exportdiff.runtime.patching.fixes import misfit, read_fixes
+from exportdiff.runtime.patching.fixes import read_fixes, why_not_applicable
 from exportdiff.runtime.processes.server import server
 
 if TYPE_CHECKING:
@@ -54,19 +54,19 @@ def add(commands: Subparsers) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Write the series; print a line for each commit; return 0, or 2 if there is none."""
-    from exportdiff.known.upstream.patch_series import Commit, LeftOut, commit_of, mail, tried
+    from exportdiff.known.upstream.patch_series import Commit, LeftOut, commit_of, mail, try_to_mend
 
     if not CORPORA.is_dir():
         raise UsageError("there is no corpora/ here")
     if any(arguments.folder.glob("*.patch")):
         raise UsageError(f"{arguments.folder} holds patches already; name another folder, or empty it")
-    fixes = {name: fix for name, fix in read_fixes(CORPORA / FIXES).items() if not misfit(fix)}
+    fixes = {name: fix for name, fix in read_fixes(CORPORA / FIXES).items() if not why_not_applicable(fix)}
     wanted = [cause for cause in read_root_causes(CORPORA) if cause.fixes][: arguments.first]
     server()  # before the threads
     commits: list[Commit] = []
     before: list[Fix] = []
     with ThreadPoolExecutor(arguments.workers) as pool:
-        for one in pool.map(partial(tried, fixes=fixes), wanted):
+        for one in pool.map(partial(try_to_mend, fixes=fixes), wanted):
             if isinstance(one, LeftOut):
                 print(f"left out  {one.name}: {one.reason}", flush=True)
                 continue

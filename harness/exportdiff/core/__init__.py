@@ -1,4 +1,5 @@
-"""The words that every part uses, as plain data: Case, Path, Finding, errors, and the text of programs.
+"""Plain data that all packages use: Case, Path, Finding, errors, and the text of programs.
 
-Only ``programs`` imports the strategies. Nothing here runs a model, patches torch or knows what a path does.
+Only ``programs`` imports the strategies. This package does not run models, patch torch or know what a path
+does.
 """

@@ -1,4 +1,4 @@
-"""A Case is what the harness runs: a Program, a corpus file or a user's own model becomes a Case."""
+"""A Case is what exportdiff runs. Programs, corpus files and users' models become Cases."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from torch import nn
 from torch.utils import _pytree as pytree
 
 MODULE_PREFIX = "exportdiff_"
-"""How the names of the modules begin that ``case_from_source`` makes."""
+"""The prefix of the names of modules that ``case_from_source`` makes."""
 
 
 class InvalidFactory(ValueError):  # noqa: N818 - the name says what is invalid
@@ -37,12 +37,14 @@ class Built(NamedTuple):
     args: tuple[Any, ...]
     kwargs: dict[str, Any]
     probes: tuple[CallArguments, ...] = ()
-    """The arguments of more calls, with tensors of other sizes."""
+    """The arguments of further calls, with tensors of other sizes."""
+    draws: bool = False
+    """Whether making all this draws random numbers."""
 
 
 @dataclass(frozen=True)
 class Case:
-    """Builds a fresh model and its inputs, as often as needed; ``source`` is the text shown to people."""
+    """Builds a fresh model and its inputs, as often as needed; ``source`` is the text of the program."""
 
     name: str
     source: str
@@ -54,20 +56,20 @@ class Case:
     thorough: bool = False
     """True: try every possible deviation; False: try a few, which the source determines."""
     may_ask: bool = False
-    """Whether the model may ask if it is being exported, and run other operators then, as transformers do: a
-    difference in rounding proves nothing on any path."""
+    """Whether the model may ask if it is being exported, and then run other operators, as transformers do. If
+    so, a difference in rounding is not a finding on any path."""
     finite_only: bool = False
-    """True: if eager gives an infinity or NaN, the case is invalid; False: they are compared like any value.
+    """True: if eager gives an infinity or NaN, the case is invalid. False: they are compared like any value.
 
-    Drawn programs are to keep their values small: an accidental NaN in all places would hide differences.
+    Drawn programs keep their values small, because an accidental NaN everywhere would hide differences.
     """
     other_values: bool = True
-    """Whether the calls after the first get inputs with other values; False: the model accepts only some, as
-    nn.BCELoss does."""
+    """Whether the calls after the first get inputs with other values. False: the model accepts only some
+    values, as nn.BCELoss does."""
 
     @classmethod
     def of_module(cls, module: Mapping[str, Any], source: str, name: str, make: str = "make") -> Case:
-        """Make a Case from the namespace of a module: the factory ``make`` and the functions in FURTHER."""
+        """Make a Case from the namespace of a module: the factory ``make`` and its OPTIONAL_FUNCTIONS."""
         optional = {key: value for key in OPTIONAL_FUNCTIONS if callable(value := module.get(key))}
         return cls(name, source, module[make], **optional)
 
@@ -76,10 +78,12 @@ class Case:
 
         Raises InvalidFactory if a return value is wrong; exceptions of the two functions pass through.
         """
-        built = _checked(_seeded(self.make), self.name)
+        made, draws = _seeded(self.make)
+        built = _checked(made, self.name)._replace(draws=draws)
         if self.probes is None:
             return built
-        return built._replace(probes=_checked_probes(_seeded(self.probes), built))
+        probes, draws = _seeded(self.probes)
+        return built._replace(probes=_checked_probes(probes, built), draws=built.draws or draws)
 
     def shapes(self) -> object:
         """Return a fresh spec of dynamic shapes; None if there is none."""
@@ -90,14 +94,16 @@ OPTIONAL_FUNCTIONS = ("dynamic_shapes", "probes")
 """The optional functions that a program may define next to its factory."""
 
 
-def _seeded(function: Callable[[], object]) -> object:
+def _seeded(function: Callable[[], object]) -> tuple[object, bool]:
+    """Call a function; return with its result whether it draws random numbers."""
     with torch.random.fork_rng(devices=[]):
         seed(0)
-        return function()
+        before = torch.get_rng_state()
+        return function(), not torch.equal(before, torch.get_rng_state())
 
 
 def seed(number: int) -> None:
-    """Seed the CPU, and CUDA if it is in use. ``torch.manual_seed`` asks all backends, which takes 0.3 ms."""
+    """Seed the CPU, and CUDA if it is in use. Faster than ``torch.manual_seed``, which takes 0.3 ms."""
     torch.default_generator.manual_seed(number)
     if torch.cuda.is_initialized():  # type: ignore[no-untyped-call]  # torch does not annotate it
         torch.cuda.manual_seed_all(number)
@@ -137,18 +143,18 @@ def _structure(args: tuple[Any, ...], kwargs: dict[str, Any]) -> pytree.TreeSpec
 
 
 def case_from_source(source: str, name: str = "program", *, finite_only: bool = True) -> Case:
-    """Execute ``source`` as a new module; it defines ``make()`` and may define the functions in FURTHER.
+    """Execute ``source`` as a new module. It defines ``make()`` and may define OPTIONAL_FUNCTIONS.
 
-    The source gets a ``linecache`` entry under a file name made from its hash: without the entry, Dynamo and
-    tracebacks cannot see the lines. ``finite_only`` is a field of Case: False is for a model that somebody
-    has written. Raises what the source raises, and KeyError without ``make``.
+    The source gets a ``linecache`` entry with a file name made from its hash, because Dynamo and tracebacks
+    read the lines there. ``finite_only``: see Case; False is for users' models. Raises what the source
+    raises, and KeyError without ``make``.
     """
     digest = hashlib.sha256(source.encode()).hexdigest()[:16]
     filename = f"<exportdiff {name} {digest}>"
     linecache.cache[filename] = (len(source), None, source.splitlines(keepends=True), filename)
     module = types.ModuleType(f"{MODULE_PREFIX}{digest}")
     module.__file__ = filename
-    # Dynamo imports the module of every function that it inlines, so the module must be importable by name.
+    # Dynamo imports the module of every function that it inlines, so importing it must work.
     sys.modules[module.__name__] = module
     exec(compile(source, filename, "exec"), module.__dict__)
     return replace(Case.of_module(module.__dict__, source, name), finite_only=finite_only)

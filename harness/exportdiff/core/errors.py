@@ -1,7 +1,7 @@
-"""Errors of the user: a command prints one clear line and exits with 2, without a traceback."""
+"""Errors of the user. A command prints one line without a traceback, and exits with 2."""
 
 from __future__ import annotations
 
 
 class UsageError(Exception):
-    """The command line or the environment is wrong; the message says what is wrong and how to correct it."""
+    """The command line or the environment is wrong. The message says what is wrong and how to correct it."""

@@ -1,13 +1,13 @@
-"""Findings, and the evidence that they carry: plain data, from which signature and message are derived."""
+"""Findings and their evidence: plain data, from which signature and message are derived."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -17,11 +17,15 @@ if TYPE_CHECKING:
 Kind = Literal["mismatch", "crash", "hang", "abort"]
 Stage = Literal["export", "lower", "run"]
 
+Draws = Literal["build", "calls"]
+"""What draws random numbers: making the model and its inputs, or calling the model."""
+DRAWS: tuple[Draws, ...] = get_args(Draws)
+
 MESSAGE_LINES = 10
 
 
 class Relation(Enum):
-    """How a difference relates to the others of the same path; judge/causes.py holds the rule."""
+    """How a difference relates to other differences of the same path; see judging/causes.py."""
 
     INDEPENDENT = "it is a finding of its own, whatever else differs"
     SPOILS_START = "the same, and with it the state before the first call must differ"
@@ -34,7 +38,7 @@ class Relation(Enum):
 
 
 class Evidence(ABC):
-    """What a check saw: one frozen dataclass for each sort of difference, in the file of the check.
+    """What a check saw. Each check defines one frozen dataclass per sort of difference.
 
     The fields are plain data that can be pickled and hashed: names, expected, seen, an exception.
     """
@@ -60,12 +64,12 @@ class Evidence(ABC):
 
     @property
     def inside(self) -> bool:
-        """Whether no result can differ because of it, although its check is one of results."""
+        """Whether it cannot cause differences in results, although its check compares results."""
         return False
 
     @property
     def in_deviating_call(self) -> bool:
-        """Whether a call shows it that deviates from what was exported."""
+        """Whether a deviation shows it."""
         return False
 
     @property
@@ -75,13 +79,13 @@ class Evidence(ABC):
 
     @property
     def title(self) -> str:
-        """What differs, in one line that stands alone in a list of findings."""
+        """The difference in one line, for lists of findings."""
         return self.headline
 
 
 @dataclass(frozen=True)
 class Consequence:
-    """A difference that follows from a finding, or that has the same signature."""
+    """A difference that follows from a finding, or has the same signature."""
 
     check: str
     evidence: Evidence
@@ -93,19 +97,21 @@ class Consequence:
 
 @dataclass(frozen=True)
 class Finding:
-    """One difference between eager and another path, with everything that has the same cause."""
+    """One difference between eager and another path, with all that has the same cause."""
 
     path: Path
     """The first path that shows it."""
     check: str
     evidence: Evidence
     probe: bool = False
-    """Whether it shows only in a call with other sizes than the example's."""
+    """Whether it shows only in a probe: a call with other sizes than the example."""
     shown_on: tuple[Path, ...] = ()
-    """All paths that show it, ``path`` first. May be left out where ``path`` is the only one."""
+    """All paths that show it, ``path`` first. May be left out if ``path`` is the only one."""
     consequences: tuple[Consequence, ...] = ()
     minimal: str = ""
     """The fingerprint of the minimized program (see core/program_text/canonical.py); empty: not minimized."""
+    draws: frozenset[Draws] = field(default=frozenset(DRAWS), compare=False)
+    """Where the program draws random numbers, or may do so."""
 
     def __post_init__(self) -> None:
         """Fill in ``shown_on``."""
@@ -150,7 +156,7 @@ class Finding:
     @property
     def signature(self) -> tuple[str, ...]:
         """Stable words that separate one cause from another; no values, indices, line numbers."""
-        # What shows with other sizes only has a cause of its own.
+        # A finding that shows only in probes has another cause.
         return (self.check, self.kind, *self.evidence.words(), *(("probe",) if self.probe else ()))
 
     def matches(self, start: tuple[str, ...]) -> bool:
@@ -159,7 +165,7 @@ class Finding:
 
     @property
     def message(self) -> str:
-        """At most ten lines for people: what was expected, what was seen, where, by how much."""
+        """At most ten lines: what was expected, what was seen, where, by how much."""
         text = "\n".join(filter(None, self.evidence.lines()))
         lines = text.splitlines()[: MESSAGE_LINES - self.probe]
         if self.probe:
@@ -174,7 +180,7 @@ class Finding:
 
     @property
     def also(self) -> tuple[str, ...]:
-        """One line for people about each consequence and each further path."""
+        """One line about each consequence and each further path."""
         return (*map(str, self.consequences), *map(str, self.shown_on[1:]))
 
     @property

@@ -1,6 +1,6 @@
-"""torch, imported where it is first used: to import it takes seconds, and not every command needs it.
+"""torch, imported on first use, because the import takes seconds and not every command needs it.
 
-The tables of paths are read to list paths and to find a wrong name; only who runs a path needs torch.
+Commands read the tables of paths to list paths or to check a name; only running a path needs torch.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 else:
 
     class _Torch:
-        """Hands on the attributes of torch."""
+        """Forwards to the attributes of torch."""
 
         def __getattr__(self, name: str) -> Any:
             import torch

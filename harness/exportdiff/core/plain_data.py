@@ -1,7 +1,7 @@
-"""Plain data as one line of JSON, and back: dataclasses of this project, containers, numbers, text.
+"""Converts plain data to one line of JSON and back: dataclasses of this project, containers, numbers, text.
 
-Reading runs no code but the constructors of these dataclasses: unlike pickle, a file from elsewhere can do
-no harm. Tuples, sets, enumerations and paths come back as what they were.
+Reading runs only the constructors of these dataclasses, so a file from an unknown source is safe, unlike with
+pickle. Tuples, sets, enumerations and paths keep their types.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ PACKAGE = "exportdiff"
 
 
 class NotPlainError(ValueError):
-    """A value is no plain data, or a text was not written by ``dumps``."""
+    """A value is not plain data, or a text was not written by ``dumps``."""
 
 
 def dumps(value: object) -> str:
@@ -29,7 +29,7 @@ def dumps(value: object) -> str:
 
 
 def loads(text: str) -> Any:
-    """Return what ``dumps`` was given. Raises NotPlainError for any other text."""
+    """Return the value that ``dumps`` wrote. Raises NotPlainError for any other text."""
     try:
         return _decoded(json.loads(text))
     except (ValueError, TypeError, KeyError, AttributeError, ImportError, RecursionError) as error:
@@ -39,7 +39,7 @@ def loads(text: str) -> Any:
 def _encoded(value: object) -> Any:
     if isinstance(value, Enum):
         return {"enum": _name(type(value)), "value": value.name}
-    # Of the types themselves alone: a NumPy number, say, would come back as another type.
+    # Exact types only: a NumPy number, for example, would come back as another type.
     if value is None or type(value) in (bool, int, float, str):
         return value
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
@@ -62,7 +62,7 @@ def _encoded(value: object) -> Any:
 def _decoded(value: Any) -> Any:
     if not isinstance(value, dict):
         if isinstance(value, list):
-            raise NotPlainError("a list that says not what it is")
+            raise NotPlainError("a list without its type")
         return value
     if "data" in value:
         fields = {name: _decoded(item) for name, item in value["fields"].items()}

@@ -1,7 +1,7 @@
-"""Draws and renders the programs that a campaign judges; no other file of harness/ imports strategies/.
+"""Draws and renders the programs of a campaign. No other module of exportdiff imports the strategies.
 
-Importing strategies/ and Hypothesis takes a quarter of a second. The functions import them when they are
-called, so that a command that draws no program starts faster.
+Importing the strategies and Hypothesis takes a quarter of a second. The functions import them when they are
+called, so that commands that draw no programs start faster.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 DEFAULT_PROFILE = "default"
 IMPORTS = ("exportdiff.core.programs", "exportdiff_strategies")
-"""What a process imports that draws programs."""
+"""The modules that a process imports to draw programs."""
 
 
 def program_source(seed: int, index: int, profile: str = DEFAULT_PROFILE) -> tuple[str, tuple[str, ...]]:
@@ -35,12 +35,12 @@ def program_source(seed: int, index: int, profile: str = DEFAULT_PROFILE) -> tup
 
 @cache
 def switches_left_out() -> frozenset[str]:
-    """Return the switches that are always off, because this torch lacks what they need."""
+    """Return the switches that are always off because this torch lacks what they need."""
     return frozenset(switches_needing())
 
 
 def switches_needing() -> dict[str, str]:
-    """Return those switches, and the name in torch that each needs."""
+    """Return these switches, with the name in torch that each needs."""
     from exportdiff_strategies.profiles import NEEDS
 
     return {switch: name for switch, name in NEEDS.items() if not has(name)}
@@ -54,7 +54,7 @@ def profile_names() -> tuple[str, ...]:
 
 
 def switch_names() -> tuple[str, ...]:
-    """Return every switch: what drawing may use, and may be told not to use."""
+    """Return the names of all switches."""
     from exportdiff_strategies.profiles import BASE
 
     return tuple(BASE)
@@ -63,7 +63,7 @@ def switch_names() -> tuple[str, ...]:
 def drawn_programs(
     profile: str, switches: frozenset[str] | None, forbidden: frozenset[str]
 ) -> SearchStrategy[Program]:
-    """Return the strategy for Programs that this torch can run; ``switches`` replace the profile."""
+    """Return the strategy for Programs that this torch can run; ``switches`` replaces the profile."""
     from exportdiff_strategies import programs
 
     return programs(profile=profile, switches=switches, forbidden=forbidden | switches_left_out())
@@ -96,11 +96,11 @@ class TagCount:
 
     examples: int
     seconds: float
-    """The time for drawing and rendering, without the time for imports."""
+    """The time for drawing and rendering, without imports."""
     tags: dict[str, int]
     """Every tag, in the order of the table of tags."""
     pairs: dict[tuple[str, str], int]
-    """The pairs that were drawn; the two tags of a pair are sorted."""
+    """The pairs that were drawn; the tags of each pair are sorted."""
     meanings: dict[str, str]
     """One line for each tag: what a program with the tag contains."""
     possible: int
@@ -115,7 +115,7 @@ def count_tags(seed: int, examples: int, profile: str = DEFAULT_PROFILE) -> TagC
     tags = Counter(dict.fromkeys(TAGS, 0))
     pairs: Counter[tuple[str, str]] = Counter()
     seconds = 0.0
-    program_source(seed, 0, profile)  # the imports and caches of the first program must not count
+    program_source(seed, 0, profile)  # fills caches, which must not count
     for index in range(examples):
         started = time.perf_counter()
         program = draw_program(seed, index, profile, switches_left_out())

@@ -1,4 +1,4 @@
-"""Where the user's own model is: ``FILE.py:NAME`` or ``package.module:NAME``."""
+"""The name of a user's model: ``FILE.py:NAME`` or ``package.module:NAME``."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Target:
-    """A callable that makes a model, by its name."""
+    """The name of a callable that makes a model."""
 
     written: str
     """As the user wrote it."""
     module: str
-    """A file, if it ends in ``.py``; else the dotted name of a module."""
+    """The path of a file if it ends in ``.py``; else the dotted name of a module."""
     name: str
 
     @classmethod
     def parse(cls, text: str) -> Target:
-        """Split the text. Raises UsageError."""
+        """Read ``MODULE:NAME``. Raises UsageError."""
         module, colon, name = text.rpartition(":")
         if not colon or not module or not name.isidentifier():
             raise UsageError(f"{text!r}: write FILE.py:NAME or package.module:NAME")
@@ -38,13 +38,13 @@ class Target:
 
     @property
     def from_anywhere(self) -> Target:
-        """The same callable, named so that a process in another folder finds it."""
+        """The same callable, with an absolute path if a process in another folder could not find it."""
         file = pathlib.Path(self.module)
         return replace(self, module=str(file.absolute())) if ".." in file.parts else self
 
 
 def _look_for(name: str, file: pathlib.Path) -> None:
-    """Raise UsageError if the file cannot define the name: to import it takes seconds."""
+    """Raise UsageError if the file cannot define the name. Importing the file would take seconds."""
     try:
         tree = ast.parse(file.read_text(encoding="utf-8"))
     except FileNotFoundError:
@@ -63,7 +63,7 @@ def _look_for(name: str, file: pathlib.Path) -> None:
 
 
 def _bound(tree: ast.AST) -> Iterator[str]:
-    """Yield every name that the file may define, and those that may define others."""
+    """Yield every name that the file may define, and the names of functions that may define others."""
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             yield node.name

@@ -1,22 +1,21 @@
-"""Which differences are findings, and which are consequences of another one: the rule, in one place.
+"""The rule that decides which differences are findings, and which are consequences of another one.
 
 Each evidence class declares its relation to the other differences of its path (``core.finding.Relation``).
 On one path:
 
-1. INDEPENDENT, SPOILS_* and MISSING_STATE: each difference is a finding of its own.
+1. INDEPENDENT, SPOILS_* and MISSING_STATE: each difference is a separate finding.
 2. IN_CALL and IN_CALL_WEAK: the first difference is a finding, and the others are its consequences. The
    first is the one of the earliest call; one before the first call is earlier still. Within a call the order
    of the checks decides, with the weak ones last.
 3. POSSIBLE_CAUSE: if a call shows a difference, these are consequences of that one, listed before the others
    because they may be the reason. If no call shows any, the first is a finding, and the others are its
-   consequences. Such a consequence is no finding on other paths of the same mode either: these share the
-   export.
+   consequences. Nor is such a consequence a finding on other paths of the same mode: these share the export.
 4. If the path raises (the first difference of rule 2 is an exception), MISSING_STATE is a consequence: a
    missing name may well be the reason, but the exception says more.
-5. If a SPOILS_* difference plainly causes the first difference of rule 2, that is no finding: it is, with
-   all the others of rules 2 and 3, a consequence of the difference that spoils. State that export changed
-   (SPOILS_START) starts out wrong. What happens to one tensor no longer happens to all its names
-   (SPOILS_CALLS), or at least not to the values (SPOILS_VALUES). No exception is explained in this way.
+5. If a SPOILS_* difference plainly causes the first difference of rule 2, then that is not a finding. Like
+   all others of rules 2 and 3, it is a consequence of the SPOILS_* difference. SPOILS_START: export changed
+   the state, so it is wrong from the start. SPOILS_CALLS: a change of one tensor no longer reaches all its
+   names. SPOILS_VALUES: the same for values only. An exception is never explained in this way.
 
 Findings of one signature are one finding: on one path, the further ones are consequences of the first; on
 several paths, the first path has the finding, which lists the others.
@@ -32,6 +31,7 @@ from exportdiff.core.finding import Consequence, Finding, Relation
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from exportdiff.core.finding import Draws
     from exportdiff.core.path import Path
 
 Difference = Consequence
@@ -50,11 +50,15 @@ class PathFindings:
 
 
 def path_findings(
-    differences: Iterable[Difference], path: Path, probes: frozenset[int] = frozenset()
+    differences: Iterable[Difference],
+    path: Path,
+    probes: frozenset[int] = frozenset(),
+    draws: frozenset[Draws] = frozenset(),
 ) -> PathFindings:
     """Sort the differences of one path into findings and consequences.
 
-    ``differences`` are in the order of the checks; ``probes`` are the numbers of the calls with other sizes.
+    ``differences`` are in the order of the checks; ``probes`` are the numbers of the calls with other sizes;
+    ``draws`` says where the program draws random numbers.
     """
     seen = list(differences)
     alone = [each for each in seen if each.evidence.relation not in _SHOWN_IN_CALLS]
@@ -62,7 +66,7 @@ def path_findings(
     if in_calls and in_calls[0].evidence.kind == "crash":
         in_calls += [each for each in alone if _relation(each) is Relation.MISSING_STATE]
         alone = [each for each in alone if _relation(each) is not Relation.MISSING_STATE]
-    findings = [_finding(each, path, probes) for each in alone]
+    findings = [_finding(each, path, probes, draws) for each in alone]
     possible: tuple[Difference, ...] = ()
     if in_calls:
         first, *rest = in_calls
@@ -70,12 +74,12 @@ def path_findings(
         others = tuple(each for each in rest if _relation(each) is not Relation.POSSIBLE_CAUSE)
         spoiler = next((n for n, each in enumerate(alone) if _spoils(_relation(each), first)), None)
         if spoiler is None:
-            found = _finding(first, path, probes)
+            found = _finding(first, path, probes, draws)
             findings.insert(0, replace(found, consequences=(*possible, *others)))
         else:
             findings[spoiler] = replace(findings[spoiler], consequences=(first, *possible, *others))
         possible = tuple(each for each in possible if each.evidence.words() != first.evidence.words())
-    signatures = frozenset(_finding(each, path, probes).signature for each in possible)
+    signatures = frozenset(_finding(each, path, probes, draws).signature for each in possible)
     return PathFindings(folded(findings), signatures)
 
 
@@ -102,8 +106,8 @@ def _spoils(relation: Relation, first: Difference) -> bool:
     return relation is Relation.SPOILS_CALLS
 
 
-def _finding(seen: Difference, path: Path, probes: frozenset[int]) -> Finding:
-    return Finding(path, seen.check, seen.evidence, probe=seen.evidence.call in probes)
+def _finding(seen: Difference, path: Path, probes: frozenset[int], draws: frozenset[Draws]) -> Finding:
+    return Finding(path, seen.check, seen.evidence, probe=seen.evidence.call in probes, draws=draws)
 
 
 def folded(findings: Iterable[Finding]) -> tuple[Finding, ...]:

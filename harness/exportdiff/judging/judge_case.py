@@ -1,4 +1,4 @@
-"""Judging one case; along no path at all, only finding out whether its process survives eager."""
+"""Judges one case; without paths, only finds out whether its process survives eager."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
     from exportdiff.judging.exemptions.refusal import FixRefusal
 
 Judge: TypeAlias = "Callable[[Case, Sequence[Path], Sequence[FixRefusal]], Verdict]"
-"""What judges a case; tests replace it."""
+"""The type of ``judge_case``; tests pass other functions."""
 
 
 def judge_case(case: Case, paths: Sequence[Path], refusals: Sequence[FixRefusal] = ()) -> Verdict:
-    """Judge along paths; along none, run eager alone to see whether it survives.
+    """Judge a case along paths; without paths, run only eager.
 
-    ``refusals``: what the fixes that are in place declare.
+    ``refusals``: what the installed fixes declare.
     """
     if paths:
         return judge(case, paths, refusals=refusals)
@@ -33,5 +33,5 @@ def judge_case(case: Case, paths: Sequence[Path], refusals: Sequence[FixRefusal]
 
 
 def run_eager(case: Case, device: str) -> None:
-    """Make every call that eager makes before paths are judged: it may also die in a backward pass."""
+    """Make all calls that eager makes before paths are judged: the backward pass may kill the process too."""
     observe_eager(case, device, Stopwatch(), MODES)

@@ -1,4 +1,4 @@
-"""The float64 reference: what decides whether a difference is rounding, where operators differ."""
+"""The float64 reference: if a path runs other operators, it decides whether a difference is rounding."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _WIDE = {
 def in_float64(case: Case) -> Case:
     """Return the case with all floating point state, inputs and probes in double precision.
 
-    A model that names another dtype in its code computes in that, or does not run at all.
+    A model that names another dtype in its code computes in that dtype, or raises.
     """
     given = case.probes
     probes = None if given is None else lambda: _widened_inputs(given())
@@ -63,8 +63,8 @@ def _wide(tensor: torch.Tensor) -> torch.Tensor:
 def with_exact_values(eager: EagerObservation, exact: EagerObservation) -> EagerObservation:
     """Attach the values that float64 gives to the outputs, inputs, state and gradients that eager gives.
 
-    Those of the deviating calls as well, of the ordinary calls after them, and of what changes when an output
-    is written to.
+    The same for the deviating calls, the ordinary calls after them, and the tensors that a write to an output
+    changes.
     """
     pairs = zip(eager.calls, exact.calls, strict=False)
     exacted = tuple(_call(ours, theirs) for ours, theirs in pairs)

@@ -1,4 +1,4 @@
-"""The result of judging, as plain data. Nothing here imports torch: a command prints results without it."""
+"""The result of judging, as plain data. Nothing here imports torch, so commands can print it quickly."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ class PathResult:
     message: str = ""
     """For ``unsupported``: what torch said, its first lines. For a finding: its headline. Else empty."""
     first_call_because: str = ""
-    """Why nothing but the first call was compared; empty: all calls were, or torch refused the model."""
+    """Why only the first call was compared; empty if all were, or if torch refused the model."""
     refused: str = ""
-    """For a finding: the name of the refusal, where torch refuses the model and leaves something changed."""
+    """For a finding: the name of the refusal, if torch refuses the model after it changed something."""
 
     def as_dict(self) -> dict[str, Any]:
         """Return the result ready for JSON."""
@@ -42,7 +42,7 @@ class PathResult:
 
 @dataclass(frozen=True)
 class Unjudged:
-    """A path that nothing was compared on."""
+    """A path on which nothing was compared."""
 
     path: Path
     reason: str

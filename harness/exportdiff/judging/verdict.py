@@ -194,7 +194,8 @@ class _Judgement:
                     excused.add(limit.name)
         probes = frozenset(number for number, call in enumerate(candidate.calls) if call.probe)
         probes |= {each.number for each in candidate.small_calls}
-        return path_findings(differences, candidate.path, probes), excused
+        draws = self._references[eager_key(candidate.path)].observation.draws
+        return path_findings(differences, candidate.path, probes, draws), excused
 
 
 def _is_about_a_value(finding: Finding) -> bool:
@@ -218,7 +219,7 @@ def _invalid(reference: EagerObservation) -> str:
         return reference.invalid
     for number, call in enumerate(reference.calls):
         if call.failure is not None and call.probe:
-            return ""  # it is the last one, and every path has to raise as well
+            return ""  # it is the last call, and every path has to raise too
         if call.failure is not None and number and not reference.finite_only:
             return ""  # a user's own model may refuse to be called again: its first call is judged alone
         if call.failure is not None:
@@ -234,7 +235,7 @@ def _invalid(reference: EagerObservation) -> str:
 
 
 def _needs_given_values(reference: EagerObservation) -> bool:
-    """Whether a user's model fails on inputs with other values only, as nn.BCELoss does outside of [0, 1]."""
+    """Whether a user's model fails only on inputs with other values, as nn.BCELoss does outside of [0, 1]."""
     first, *others = reference.calls
     return first.failure is None and any(call.failure is not None and not call.probe for call in others)
 
@@ -263,7 +264,7 @@ def _unstable(first: EagerObservation, second: EagerObservation) -> str:
 
 @contextlib.contextmanager
 def _quiet() -> Iterator[None]:
-    """Keep what torch prints, warns and logs off the console; formatting it costs time as well."""
+    """Keep what torch prints, warns and logs off the console. This also saves the time to format it."""
     disabled = logging.root.manager.disable
     logging.disable(logging.CRITICAL)
     try:
@@ -280,7 +281,7 @@ def _quiet() -> Iterator[None]:
 
 @contextlib.contextmanager
 def _own_random_numbers() -> Iterator[None]:
-    """Seeding every call must not disturb whoever called."""
+    """Keep the random number generators of the caller: every call is seeded."""
     devices = range(torch.cuda.device_count()) if torch.cuda.is_available() else ()
     with torch.random.fork_rng(devices=devices):
         yield

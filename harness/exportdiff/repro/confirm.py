@@ -26,7 +26,7 @@ class Confirmation:
     """What it exited with; None: that is not known."""
 
 
-def confirm(source: str, beside: str = "", within: Within = nullcontext) -> Confirmation:
+def confirm(source: str, import_folder: str = "", within: Within = nullcontext) -> Confirmation:
     """Run the text of a repro file in a fresh process; as if in a folder, whose modules it may import.
 
     ``within`` opens a block around the run, in which fixes are in place.
@@ -34,5 +34,5 @@ def confirm(source: str, beside: str = "", within: Within = nullcontext) -> Conf
     with tempfile.TemporaryDirectory(prefix="exportdiff-") as folder:
         file = pathlib.Path(folder, "repro.py")
         file.write_text(source)
-        run = run_file(file, within=within, beside=beside)
+        run = run_file(file, within=within, import_folder=import_folder)
     return Confirmation(run.code == 1, without_process(run.problem or run.last_line), run.code)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import re
-import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -37,12 +36,6 @@ class Program:
     has_kwargs: bool
     dynamic: bool
     """Whether it says which sizes are dynamic."""
-    random_build: bool
-    """Whether building the model or its inputs draws random numbers."""
-    random_forward: bool
-    """Whether calling the model draws random numbers."""
-    random_probes: bool
-    """Whether anything in it draws random numbers by name, as its probes may."""
 
 
 def program_of(source: str, *, probes: bool = True) -> str:
@@ -68,19 +61,13 @@ def program_of(source: str, *, probes: bool = True) -> str:
 
 
 def read_program(source: str) -> Program:
-    """Find out what ``make`` returns, and whether random numbers play a part."""
+    """Find out what the functions of a program return."""
     tree = parse(source)
     functions = {node.name: node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
-    names = set(_names(tree))
-    layers = set(_layers(tree)) - _WITHOUT_RANDOM_NUMBERS
-    hidden = bool(set(_imported(tree)) - {"torch", "__future__", *sys.stdlib_module_names})
     return Program(
         source=source,
         has_kwargs="make" in functions and _returns_three(functions["make"]),
         dynamic="dynamic_shapes" in functions,
-        random_build=hidden or bool(layers) or any(name.startswith(_DRAWING) for name in names),
-        random_forward=hidden or any(word in name for name in names for word in _DRAWING_IN_CALLS),
-        random_probes=any("rand" in name for name in names),
     )
 
 
@@ -107,15 +94,6 @@ def _returns_three(function: ast.FunctionDef) -> bool:
     return bool(tuples) and len(tuples[-1].elts) == 3
 
 
-def _imported(tree: ast.AST) -> Iterator[str]:
-    """Yield the packages that it imports: what they draw, the source does not say."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            yield from (alias.name.partition(".")[0] for alias in node.names)
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            yield node.module.partition(".")[0]
-
-
 def _names(tree: ast.AST) -> Iterator[str]:
     """Yield every name that is read or called, with and without what it is an attribute of."""
     for node in ast.walk(tree):
@@ -123,38 +101,3 @@ def _names(tree: ast.AST) -> Iterator[str]:
             yield node.id
         elif isinstance(node, ast.Attribute):
             yield node.attr
-
-
-def _layers(tree: ast.AST) -> Iterator[str]:
-    """Yield the classes of ``nn`` that are named."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Attribute) and node.attr[0].isupper():
-            owner = node.value
-            name = owner.attr if isinstance(owner, ast.Attribute) else getattr(owner, "id", "")
-            if name == "nn":
-                yield node.attr
-
-
-_DRAWING = ("rand", "normal_", "uniform_")
-"""How the names of functions begin that draw random numbers."""
-_DRAWING_IN_CALLS = ("rand", "ropout", "bernoulli", "multinomial", "normal_")
-"""What the names of functions and layers contain that draw random numbers when they are called."""
-_WITHOUT_RANDOM_NUMBERS = {
-    "Module",
-    "ModuleList",
-    "ModuleDict",
-    "Sequential",
-    "Parameter",
-    "ReLU",
-    "GELU",
-    "SiLU",
-    "Tanh",
-    "Sigmoid",
-    "Identity",
-    "Flatten",
-    "LayerNorm",
-    "BatchNorm1d",
-    "BatchNorm2d",
-    "Softmax",
-}
-"""The classes of ``nn`` that draw no random numbers when they are made."""

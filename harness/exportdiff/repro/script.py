@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
 _HEAD = """\
 if __name__ == "__main__":
-    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)  # not the bug: 3
+    # Exit code 1 means that the bug is there: any other error exits with 3.
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)
     warnings.simplefilter("ignore")
 """
 

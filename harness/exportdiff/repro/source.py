@@ -110,33 +110,33 @@ def _body(finding: Finding, parts: Parts, program: Program) -> str:
     device = finding.device if finding.device != "cpu" else ""
     wrap = transforms.wrapped("model", finding)
     sizes = transforms.sizes(finding)
-    fresh = "fresh()" if program.random_build or device or wrap != "model" else "make()"
+    fresh = "fresh()" if "build" in finding.draws or device or wrap != "model" else "make()"
     setting = _setting(finding, parts, program, fresh, dynamic=program.dynamic or bool(sizes))
 
     pieces = transforms.helpers(finding)
-    pieces += runner_helpers(finding, random=program.random_forward)
+    pieces += runner_helpers(finding, random="calls" in finding.draws)
     pieces += sizes
     if fresh == "fresh()":
         function = inputs.fresh if wrap == "model" else inputs.fresh_changed
         values: Values = {
-            "SEED": program.random_build,
+            "SEED": "build" in finding.draws,
             "ON_DEVICE": bool(device),
             "DEVICE": device,
             "CHANGED": wrap,
         }
         pieces.append(Template(function, values, name="fresh").text)
     if parts.call:
-        pieces.append(filled(_inputs(program, device, probes=parts.call >= CALLS).text, setting))
+        pieces.append(filled(_inputs(finding, program, device, probes=parts.call >= CALLS).text, setting))
     pieces += [template.text for template in parts.functions]
     pieces.append(script(parts.script, setting))
     return "\n\n\n".join(["", *(piece.strip("\n") for piece in pieces)]) + "\n"
 
 
-def _inputs(program: Program, device: str, *, probes: bool) -> Template:
+def _inputs(finding: Finding, program: Program, device: str, *, probes: bool) -> Template:
     """Return the function that makes the inputs of a call."""
     values: Values = {
         "PROBES": probes,
-        "SEED": program.random_probes,
+        "SEED": "build" in finding.draws,
         "ON_DEVICE": bool(device),
         "DEVICE": device,
         "HAS_KWARGS": program.has_kwargs,
@@ -177,7 +177,7 @@ def _setting(finding: Finding, parts: Parts, program: Program, fresh: str, *, dy
         },
         has_kwargs=program.has_kwargs,
         observes=parts.observes,
-        reseed=f"torch.manual_seed({'call' if parts.call else 0})" if program.random_forward else "",
+        reseed=f"torch.manual_seed({'call' if parts.call else 0})" if "calls" in finding.draws else "",
         # A pipeline exports by itself, and shows no more than the leaves of outputs.
         exports=finding.mode != "compile" and not (pipeline and finding.stage != "export"),
         leaves_only=pipeline,

@@ -63,7 +63,7 @@ def _changed(each: Transform, module: str, program: str, fresh: str) -> str:
 
 def copying(finding: Finding, made: str) -> tuple[str, str]:
     """Return the expressions for what is copied, and for its copy, of a path that copies."""
-    copies = [each for each in _transforms(finding) if each.apart]
+    copies = [each for each in _transforms(finding) if each.copies]
     what = made if any(each.at == "module" for each in copies) else "ep"
     return what, f"{copies[0].name}(original)" if copies else made
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from exportdiff_strategies.constants import GROUPS
+from exportdiff_strategies import program as ir
+from exportdiff_strategies.constants import COLLECTIONS
 from exportdiff_strategies.control import CONTROLS
 from exportdiff_strategies.drawing.calls import draw_apply, draw_call, draw_loop, draw_own_method, in_family
 from exportdiff_strategies.drawing.control import (
@@ -28,7 +29,7 @@ from exportdiff_strategies.drawing.operations import (
     draw_results,
 )
 from exportdiff_strategies.drawing.python_values import draw_output_value, keys_of
-from exportdiff_strategies.drawing.scope import OPERANDS, Maker, Scope
+from exportdiff_strategies.drawing.scope import OPERANDS, Maker, Scope, tried
 from exportdiff_strategies.drawing.state import (
     WAYS,
     buffers,
@@ -42,13 +43,12 @@ from exportdiff_strategies.drawing.state import (
 )
 from exportdiff_strategies.drawing.twins import draw_pair
 from exportdiff_strategies.ops import OPS, RESULTS
-from exportdiff_strategies.program import FLAGS, Assign, Attr, Do, Expr, Group, Item, Op, Results, Stmt, Var
 from exportdiff_strategies.regions import REGIONS
 
 
-def draw_statements(scope: Scope, least: int, most: int) -> list[Stmt]:
+def draw_statements(scope: Scope, least: int, most: int) -> list[ir.Stmt]:
     """Draw from ``least`` to ``most`` statements; every scenario that reaches a statement accepts it."""
-    body: list[Stmt] = []
+    body: list[ir.Stmt] = []
     number = 0
     while scope.frames:
         family = not scope.depth and in_family(scope)
@@ -64,7 +64,7 @@ def draw_statements(scope: Scope, least: int, most: int) -> list[Stmt]:
     return body
 
 
-def draw_body(scope: Scope, least: int, most: int) -> list[Stmt]:
+def draw_body(scope: Scope, least: int, most: int) -> list[ir.Stmt]:
     """Draw the statements of a method, which may begin by counting its calls, or by filling a cache."""
     counted = _count(scope) if scope.choose.maybe("update.bump", 60) else None
     cached = _set_once(scope) if scope.choose.maybe("update.lazy", 75) else None
@@ -78,7 +78,7 @@ LONGER = 88
 """The same for bodies that call one module and the modules above and below it."""
 
 
-def _draw_next(scope: Scope, number: int) -> Stmt | None:
+def _draw_next(scope: Scope, number: int) -> ir.Stmt | None:
     if scope.pending and not scope.operator_args:
         stmt = scope.pending.pop(0)(scope)
         if stmt is not None:
@@ -95,7 +95,7 @@ def _draw_next(scope: Scope, number: int) -> Stmt | None:
     first = _share(_openings(scope), way - 10, 90)(scope) or _call(scope)
     if first is not None or way < 50:
         return first
-    # A class without children has regions and updates of its own.
+    # A class without children begins with a region or an update instead.
     return _share(_specials(scope) or [_plain], way - 50, 50)(scope)
 
 
@@ -121,127 +121,98 @@ def _openings(scope: Scope) -> list[Maker]:
 
 def _flagged_children(scope: Scope) -> bool:
     classes = [class_of(module) for _, module in modules(scope.frames[0].owner, 1)]
-    return any(arg.kind in FLAGS for cls in classes if cls is not None for arg in cls.args)
+    return any(arg.kind in ir.FLAGS for cls in classes if cls is not None for arg in cls.args)
 
 
-def _tried(maker: Maker) -> Maker:
-    """A maker that executes the drawn statement in every scenario, and drops the statement
-    if one rejects it.
-    """
-
-    def make(scope: Scope) -> Stmt | None:
-        stmt = maker(scope)
-        return stmt if stmt is not None and scope.try_out(stmt) else None
-
-    return make
-
-
-_plain = _tried(draw_assign)
-_call = _tried(draw_call)
-_loop = _tried(draw_loop)
-_apply = _tried(draw_apply)
-_own_method = _tried(draw_own_method)
-_read_own = _tried(draw_own_read)
-_write_own = _tried(draw_own_write)
-_update = _tried(draw_update)
-_rebind = _tried(draw_rebind)
-_count = _tried(draw_count)
-_set_once = _tried(draw_set_once)
-_ternary = _tried(draw_ternary)
-_flow = _tried(draw_flow)
+_plain = tried(draw_assign)
+_call = tried(draw_call)
+_loop = tried(draw_loop)
+_apply = tried(draw_apply)
+_own_method = tried(draw_own_method)
+_read_own = tried(draw_own_read)
+_write_own = tried(draw_own_write)
+_update = tried(draw_update)
+_rebind = tried(draw_rebind)
+_count = tried(draw_count)
+_set_once = tried(draw_set_once)
+_ternary = tried(draw_ternary)
+_flow = tried(draw_flow)
 
 
-def _results(scope: Scope) -> Stmt | None:
+def _results(scope: Scope) -> ir.Stmt | None:
     """An op that returns a named tuple, and then a use of one of its fields."""
-    stmt = draw_results(scope)
-    if stmt is None or not scope.try_out(stmt):
+    stmt = scope.accepted(draw_results(scope))
+    if stmt is None:
         return None
-    if not scope.operator_args and isinstance(stmt.value, Results) and scope.choose.chance(70):
+    if not scope.operator_args and isinstance(stmt.value, ir.Results) and scope.choose.chance(70):
         field = scope.choose.pick([*RESULTS[stmt.value.name].fields])
-        scope.pending.append(_tried(partial(_use_field, item=Item(Var(stmt.target), field, dotted=True))))
+        scope.pending.append(
+            tried(partial(_use_field, item=ir.Item(ir.Var(stmt.target), field, dotted=True)))
+        )
     return stmt
 
 
-def _use_field(scope: Scope, item: Item) -> Stmt | None:
+def _use_field(scope: Scope, item: ir.Item) -> ir.Stmt | None:
     near = scope.recent()
     op = draw_op(scope, [JOINS], [near], [item]) if near is not None else None
-    return Assign(scope.name(), op or item)
+    return ir.Assign(scope.name(), op or item)
 
 
-def _inplace(scope: Scope) -> Stmt | None:
+def _inplace(scope: Scope) -> ir.Stmt | None:
     stmt = _any_inplace(scope)
-    op = stmt.value if isinstance(stmt, Do | Assign) else None
-    if not isinstance(op, Op) or OPS[op.name].mutates != "metadata":
+    op = stmt.value if isinstance(stmt, ir.Do | ir.Assign) else None
+    if not isinstance(op, ir.Op) or OPS[op.name].mutates != "metadata":
         return stmt
-    if isinstance(op.operands[0], Var | Attr) and scope.choose.maybe("inplace.read_back", 60):
+    if isinstance(op.operands[0], ir.Var | ir.Attr) and scope.choose.maybe("inplace.read_back", 60):
         scope.pending.append(partial(_read_back, subject=op.operands[0]))
     return stmt
 
 
-_any_inplace = _tried(draw_inplace)
+_any_inplace = tried(draw_inplace)
 
 
-def _read_back(scope: Scope, subject: Expr) -> Stmt | None:
-    """A statement that computes with the sizes of a tensor, or branches on them, after an
-    in-place op on its metadata.
-    """
-    stmt = _branch_on(scope, subject) if scope.choose.chance(50) else None
+def _read_back(scope: Scope, subject: ir.Expr) -> ir.Stmt | None:
+    """A statement that computes with the sizes of a tensor, or branches on them, after these have changed."""
+    stmt = draw_branch(scope, draw_statements, subject) if scope.choose.chance(50) else None
     if stmt is None:
-        stmt = _tried(partial(draw_measure_op, subject=subject))(scope)
+        stmt = tried(partial(draw_measure_op, subject=subject))(scope)
         if stmt is not None and scope.choose.chance(40):
-            scope.pending.append(partial(_branch_on, subject=subject))
+            scope.pending.append(partial(draw_branch, suite=draw_statements, subject=subject))
     return stmt
-
-
-def _branch_on(scope: Scope, subject: Expr) -> Stmt | None:
-    return draw_branch(scope, draw_statements, subject)
 
 
 def branch_on_size_first(scope: Scope) -> None:
     """Make a body begin with a branch on the sizes of ``x``: with dynamic shapes, this makes guards."""
     if scope.choose.maybe("control.shape", 50):
-        scope.pending.append(partial(_branch_on, subject=Var("x")))
+        scope.pending.append(partial(draw_branch, suite=draw_statements, subject=ir.Var("x")))
 
 
-def _keep(scope: Scope) -> Stmt | None:
+def _keep(scope: Scope) -> ir.Stmt | None:
     """Store the value of a buffer, or compute with it; the next statement rebinds the buffer."""
     found = [path for path, _ in buffers(scope)]
     if not found or scope.operator_args:
         return None
     path = scope.choose.mostly_first(found)
-    kept: Expr = Attr(path)
+    kept: ir.Expr = ir.Attr(path)
     if scope.choose.chance(50):
         # With a trained tensor: then the backward pass needs the old value of the buffer.
-        tensors: list[Expr] = [*scope.attributes(), *scope.variables()]
+        tensors: list[ir.Expr] = [*scope.attributes(), *scope.variables()]
         refs = [(other, scope.value(other, scope.frames[0])) for other in tensors if other != kept]
         trained = [other for other, ref in refs if ref is not None and ref.grad]
         kept = draw_op(scope, [("mul", *JOINS)], [kept], trained or [other for other, _ in refs]) or kept
-    scope.pending.append(_tried(partial(draw_rebinding, path=path, from_others=False)))
-    return Assign(scope.name(), kept)
+    scope.pending.append(tried(partial(draw_rebinding, path=path, from_others=False)))
+    return ir.Assign(scope.name(), kept)
 
 
-_keep_then_rebind = _tried(_keep)
+_keep_then_rebind = tried(_keep)
 
 
 # These makers, and draw_pair, execute their statements while they draw them.
-def _branch(scope: Scope) -> Stmt | None:
-    return draw_branch(scope, draw_statements)
-
-
-def _repeat(scope: Scope) -> Stmt | None:
-    return draw_repeat(scope, draw_statements)
-
-
-def _region(scope: Scope) -> Stmt | None:
-    return draw_region(scope, draw_statements)
-
-
-def _control(scope: Scope) -> Stmt | None:
-    return draw_control(scope, draw_statements)
-
-
-def _try(scope: Scope) -> Stmt | None:
-    return draw_try(scope, draw_statements)
+_branch: Maker = partial(draw_branch, suite=draw_statements)
+_repeat: Maker = partial(draw_repeat, suite=draw_statements)
+_region: Maker = partial(draw_region, suite=draw_statements)
+_control: Maker = partial(draw_control, suite=draw_statements)
+_try: Maker = partial(draw_try, suite=draw_statements)
 
 
 def write_in_operator_first(scope: Scope) -> None:
@@ -281,7 +252,7 @@ _WRITING_MAKERS: list[Maker] = [*_PURE_MAKERS, *[_inplace] * 2, *[_write_own] * 
 """The same, if the operator allows writes."""
 
 
-def _draw_statement(scope: Scope) -> Stmt | None:
+def _draw_statement(scope: Scope) -> ir.Stmt | None:
     choose = scope.choose
     if scope.operator_args:
         makers = _WRITING_MAKERS if scope.operator_writes and choose.on("region.written") else _PURE_MAKERS
@@ -321,22 +292,20 @@ def _specials(scope: Scope) -> list[Maker]:
     return found
 
 
-def draw_result(scope: Scope) -> Expr | None:
-    """The value that a method returns: mostly the newest tensor, sometimes a container, an
-    argument or state.
-    """
+def draw_result(scope: Scope) -> ir.Expr | None:
+    """The value that a method returns: mostly the newest tensor, or a container, an argument, state."""
     choose = scope.choose
-    tensors: list[Expr] = [*scope.variables()[:3]]
+    tensors: list[ir.Expr] = [*scope.variables()[:3]]
     if not tensors:
         return None
     if choose.maybe("calls.group_result", 50):
-        kind = choose.pick(GROUPS)
+        kind = choose.pick(COLLECTIONS)
         second = (
             draw_output_value(scope) if choose.maybe("output.python", 40) else choose.pick(scope.tensors())
         )
-        return Group(kind, (tensors[0], second), keys_of(choose, kind))
+        return ir.Collection(kind, (tensors[0], second), keys_of(choose, kind))
     if choose.maybe("calls.untouched", 30):
-        return Var("x") if Var("x") in tensors else tensors[-1]
+        return ir.Var("x") if ir.Var("x") in tensors else tensors[-1]
     if choose.chance(20):
         if choose.on("output.state"):
             tensors += scope.attributes()[:2]
@@ -344,10 +313,10 @@ def draw_result(scope: Scope) -> Expr | None:
     return tensors[0]
 
 
-def draw_outputs(scope: Scope) -> Expr | None:
-    """What the root class returns: a tensor, or a container of tensors, containers and Python values."""
+def draw_outputs(scope: Scope) -> ir.Expr | None:
+    """The value that the root class returns: a tensor, a Python value, or a container of these."""
     choose = scope.choose
-    first: list[Expr] = [*scope.variables()[:1]]
+    first: list[ir.Expr] = [*scope.variables()[:1]]
     if not first:
         return None
     if choose.maybe("output.python", 6):
@@ -358,32 +327,32 @@ def draw_outputs(scope: Scope) -> Expr | None:
         first = [read or first[0]]
     wanted = [var for var in scope.wanted if var in scope.variables()]
     if wanted and choose.chance(70):
-        return Group("tuple", (first[0], choose.pick(wanted)))
+        return ir.Collection("tuple", (first[0], choose.pick(wanted)))
     boxes = scope.boxes("result")
     if boxes and choose.maybe("output.result", 80):
-        return Group("tuple", (first[0], boxes[0])) if choose.chance(50) else boxes[0]
-    kinds = [kind for kind in GROUPS if choose.on(f"output.{kind}")]
+        return ir.Collection("tuple", (first[0], boxes[0])) if choose.chance(50) else boxes[0]
+    kinds = [kind for kind in COLLECTIONS if choose.on(f"output.{kind}")]
     if not kinds or not choose.chance(65):
         more = scope.tensors() if choose.maybe("output.state", 30) else [*first]
         return choose.pick(more)
     kind = choose.pick(kinds)
     keys = keys_of(choose, kind)
     count = 2 if keys else choose.pick((1, 2, 3))
-    items: list[Expr] = [first[0]]
+    items: list[ir.Expr] = [first[0]]
     while len(items) < count:
         items.append(_draw_output(scope))
     if choose.maybe("output.nested", 50):
         inner = choose.pick(("tuple", "list", "dict"))
-        items[-1] = Group(inner, (items[-1], choose.pick(scope.tensors())), keys_of(choose, inner))
-    return Group(kind, tuple(items), keys)
+        items[-1] = ir.Collection(inner, (items[-1], choose.pick(scope.tensors())), keys_of(choose, inner))
+    return ir.Collection(kind, tuple(items), keys)
 
 
-def _draw_output(scope: Scope) -> Expr:
+def _draw_output(scope: Scope) -> ir.Expr:
     choose = scope.choose
-    options: list[Expr] = [*scope.variables()[:OPERANDS]]
+    options: list[ir.Expr] = [*scope.variables()[:OPERANDS]]
     if choose.on("output.argument"):
         options += [
-            Var(arg.name) for arg in scope.args if arg.kind == "tensor" and Var(arg.name) not in options
+            ir.Var(arg.name) for arg in scope.args if arg.kind == "tensor" and ir.Var(arg.name) not in options
         ]
     if choose.on("output.state"):
         options += scope.attributes()[:4] * 2

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from functools import partial
 
-from exportdiff_strategies.constants import group_keys
+from exportdiff_strategies import program as ir
+from exportdiff_strategies.constants import collection_keys
 from exportdiff_strategies.drawing.arguments import in_some_order
 from exportdiff_strategies.drawing.flows import write_returned
 from exportdiff_strategies.drawing.modules import class_of, containers, modules, walk
@@ -14,33 +15,10 @@ from exportdiff_strategies.drawing.scope import Scope
 from exportdiff_strategies.drawing.state import draw_handover
 from exportdiff_strategies.layers import LAYERS
 from exportdiff_strategies.ops import OPS
-from exportdiff_strategies.program import (
-    FUNCTIONS,
-    Apply,
-    Arg,
-    Attr,
-    AttributePath,
-    Bound,
-    Call,
-    Do,
-    Expr,
-    Function,
-    Group,
-    Lit,
-    Loop,
-    New,
-    Not,
-    Op,
-    Return,
-    Slice,
-    Star,
-    Stmt,
-    of_type,
-)
 from exportdiff_strategies.values import Instance, Value
 
 
-def draw_call(scope: Scope) -> Stmt | None:
+def draw_call(scope: Scope) -> ir.Stmt | None:
     """A call of a child, or of a module further down."""
     family = _family(scope)
     reach = 3 if family or scope.choose.on("calls.deep") else 1
@@ -72,15 +50,14 @@ def draw_call(scope: Scope) -> Stmt | None:
         first = scope.recent()
         if first is None:
             return None
-        call = Call((*path, Slice(0, 1)), (first,))
-        return Do(call) if _drops_result(scope, False) else assign(scope, call, first)
+        call = ir.CallModule((*path, ir.Slice(0, 1)), (first,))
+        return ir.Do(call) if _drops_result(scope, False) else assign(scope, call, first)
     return _draw_call_of(scope, path, callee)
 
 
-def _draw_handed(scope: Scope, path: AttributePath) -> Stmt | None:
+def _draw_handed(scope: Scope, path: ir.AttributePath) -> ir.Stmt | None:
     """A call of a child, after a statement that has set an attribute of that child."""
-    call = _draw_call_of(scope, path, _module_at(scope.frames[0].owner, path), bare=True)
-    return call if call is not None and scope.try_out(call) else None
+    return scope.accepted(_draw_call_of(scope, path, _module_at(scope.frames[0].owner, path), bare=True))
 
 
 def in_family(scope: Scope) -> bool:
@@ -88,15 +65,13 @@ def in_family(scope: Scope) -> bool:
     return bool(_family(scope))
 
 
-def _family(scope: Scope) -> AttributePath:
-    """The path of the module that was called first, if the other calls should keep to it;
-    else the empty path.
-    """
+def _family(scope: Scope) -> ir.AttributePath:
+    """The path of the module that was called first, if other calls should keep to it; else empty."""
     first = next((path for path, argument in scope.called if not argument), ())
     return first if first and scope.choose.on("calls.family") else ()
 
 
-def _related(path: AttributePath, family: AttributePath) -> bool:
+def _related(path: ir.AttributePath, family: ir.AttributePath) -> bool:
     """Whether one of the two paths leads to the other; nothing is related to the empty path."""
     return bool(family) and (path[: len(family)] == family or family[: len(path)] == path)
 
@@ -105,20 +80,20 @@ def _is_callable(value: Instance) -> bool:
     return not isinstance(value.kind, str) or value.kind == "Sequential"
 
 
-def _module_at(owner: Instance, path: AttributePath) -> Instance:
+def _module_at(owner: Instance, path: ir.AttributePath) -> Instance:
     value: Value = owner
     for step in path:
         assert isinstance(value, Instance)
-        assert not isinstance(step, Slice)
+        assert not isinstance(step, ir.Slice)
         value = value.attrs[step]
     assert isinstance(value, Instance)
     return value
 
 
-def _draw_call_of(scope: Scope, path: AttributePath, callee: Instance, bare: bool = False) -> Stmt | None:
-    """A call of a module or of one of its methods; with ``bare``, of the module itself, with
-    its result used.
-    """
+def _draw_call_of(
+    scope: Scope, path: ir.AttributePath, callee: Instance, bare: bool = False
+) -> ir.Stmt | None:
+    """A call of a module or of a method; with ``bare``, of the module itself, with its result used."""
     first = scope.recent()
     if first is None:
         return None
@@ -126,7 +101,7 @@ def _draw_call_of(scope: Scope, path: AttributePath, callee: Instance, bare: boo
     if mine and scope.choose.maybe("calls.own_state", 25):
         first = scope.choose.pick(mine)
     cls = class_of(callee)
-    form = LAYERS[callee.kind.name].form if isinstance(callee.kind, New) else ""
+    form = LAYERS[callee.kind.name].form if isinstance(callee.kind, ir.New) else ""
     if scope.choose.maybe("region.checkpoint", 95 if scope.operator_args else 45):
         form = form or "checkpoint"
     method = ""
@@ -138,7 +113,7 @@ def _draw_call_of(scope: Scope, path: AttributePath, callee: Instance, bare: boo
         elif scope.choose.maybe("calls.forward", 25):
             method = "forward"
     written = _written_state(callee)
-    silent = cls is not None and method in ("", "forward") and not of_type(cls.body, Return)
+    silent = cls is not None and method in ("", "forward") and not ir.of_type(cls.body, ir.Return)
     drops = silent or (not bare and _drops_result(scope, bool(written)))
     if form in ("", "checkpoint") and not silent:
         given = _computed(scope, first, 70 if drops else 30)
@@ -149,10 +124,10 @@ def _draw_call_of(scope: Scope, path: AttributePath, callee: Instance, bare: boo
     if form == "checkpoint" and kwargs:
         form = ""
     scope.called[name, ""] = first
-    scope.written_state[:] = [Attr((*path, *attr.path)) for attr in written] or scope.written_state
-    call = Call(path, args, kwargs, method, form)
+    scope.written_state[:] = [ir.Attr((*path, *attr.path)) for attr in written] or scope.written_state
+    call = ir.CallModule(path, args, kwargs, method, form)
     if drops:
-        return Do(call)
+        return ir.Do(call)
     stmt = assign(scope, call, first)
     if not method and not form:
         write_returned(scope, callee, stmt.target)
@@ -160,25 +135,23 @@ def _draw_call_of(scope: Scope, path: AttributePath, callee: Instance, bare: boo
 
 
 def _drops_result(scope: Scope, writes: bool) -> bool:
-    """Whether the result of a call is ignored: mostly if the call ``writes``, or is the
-    first one of a family.
-    """
+    """Whether to ignore the result: mostly if the call ``writes``, or is the first call of a family."""
     if scope.choose.maybe("calls.dropped", 60 if writes else 20):
         return True
     return not scope.called and scope.choose.maybe("calls.family", 40)
 
 
-def _written_state(module: Instance) -> list[Attr]:
+def _written_state(module: Instance) -> list[ir.Attr]:
     """The attributes of a module that the module's own code changes in place."""
     cls = class_of(module)
     if cls is None:
-        norm = isinstance(module.kind, New) and module.kind.name.startswith("batch_norm")
-        return [Attr(("running_mean",))] if norm else []
-    targets = [op.operands[0] for op in of_type(cls.body, Op) if OPS[op.name].mutates]
-    return [target for target in targets if isinstance(target, Attr)]
+        norm = isinstance(module.kind, ir.New) and module.kind.name.startswith("batch_norm")
+        return [ir.Attr(("running_mean",))] if norm else []
+    targets = [op.operands[0] for op in ir.of_type(cls.body, ir.Op) if OPS[op.name].mutates]
+    return [target for target in targets if isinstance(target, ir.Attr)]
 
 
-def _computed(scope: Scope, first: Expr, percent: int) -> Expr:
+def _computed(scope: Scope, first: ir.Expr, percent: int) -> ir.Expr:
     """The first argument of a call: a tensor as it is or, in ``percent`` percent, an expression."""
     if not scope.choose.maybe("calls.expression", percent):
         return first
@@ -189,13 +162,13 @@ EASY = ("add_one", "double", "neg", "mul", "add", "sub")
 """Ops that accept whatever a child accepts."""
 
 
-def _first_path(scope: Scope, callee: Instance) -> AttributePath:
+def _first_path(scope: Scope, callee: Instance) -> ir.AttributePath:
     """The path by which a module was called first; empty if it was not called."""
     owner = scope.frames[0].owner
     return next((path for path, arg in scope.called if not arg and _module_at(owner, path) is callee), ())
 
 
-def _state_of(scope: Scope, callee: Instance) -> list[Expr]:
+def _state_of(scope: Scope, callee: Instance) -> list[ir.Expr]:
     """The tensors of a module, under all of their names."""
     owner = scope.frames[0].owner
     return [
@@ -206,11 +179,11 @@ def _state_of(scope: Scope, callee: Instance) -> list[Expr]:
 
 
 def _draw_arguments(
-    scope: Scope, path: AttributePath, parameters: tuple[Arg, ...], first: Expr
-) -> tuple[tuple[Expr | Star, ...], tuple[tuple[str, Expr], ...]]:
+    scope: Scope, path: ir.AttributePath, parameters: tuple[ir.Arg, ...], first: ir.Expr
+) -> tuple[tuple[ir.Expr | ir.Star, ...], tuple[tuple[str, ir.Expr], ...]]:
     """The arguments of a call, by position as far as possible."""
-    args: list[Expr | Star] = [first]
-    kwargs: list[tuple[str, Expr]] = []
+    args: list[ir.Expr | ir.Star] = [first]
+    kwargs: list[tuple[str, ir.Expr]] = []
     positional = True
     for arg in parameters[1:]:
         if arg.kind == "rest":
@@ -235,7 +208,7 @@ def _draw_arguments(
     if any(arg.kind == "options" for arg in parameters):
         mine = scope.flags("options")
         if mine and scope.choose.chance(60):
-            args.append(Star(mine[0], double=True))
+            args.append(ir.Star(mine[0], double=True))
         elif scope.choose.chance(60):
             kwargs.append(("scale", scope.choose.pick(scope.tensors())))
             if scope.choose.chance(30):
@@ -243,14 +216,14 @@ def _draw_arguments(
     return tuple(args), in_some_order(scope.choose, kwargs)
 
 
-def _draw_rest(scope: Scope) -> list[Expr | Star]:
+def _draw_rest(scope: Scope) -> list[ir.Expr | ir.Star]:
     mine = scope.flags("rest")
     if mine and scope.choose.chance(60):
-        return [Star(mine[0])]
+        return [ir.Star(mine[0])]
     return [scope.choose.pick(scope.tensors())] if scope.choose.chance(60) else []
 
 
-def _draw_argument(scope: Scope, arg: Arg, last: Expr | None) -> Expr | None:
+def _draw_argument(scope: Scope, arg: ir.Arg, last: ir.Expr | None) -> ir.Expr | None:
     """The value that a call passes for one argument, mostly other than the ``last`` value.
 
     None leaves the argument to its default; the Python value None is ``Lit(None)``.
@@ -261,7 +234,7 @@ def _draw_argument(scope: Scope, arg: Arg, last: Expr | None) -> Expr | None:
     if arg.kind == "tensor":
         return choose.pick(scope.tensors())
     if arg.kind == "optional":
-        return choose.pick([*scope.tensors(), Lit(None)]) if choose.chance(70) else None
+        return choose.pick([*scope.tensors(), ir.Lit(None)]) if choose.chance(70) else None
     if arg.kind == "function":
         return choose.pick(_functions(scope))
     if arg.kind in ("tuple", "list", "dict", "named", "data"):
@@ -271,48 +244,50 @@ def _draw_argument(scope: Scope, arg: Arg, last: Expr | None) -> Expr | None:
     mine = scope.flags(arg.kind) if choose.on("calls.pass_down") else []
     values = literals(choose, arg.kind)
     # Mostly the values that branches test for.
-    options: list[Expr] = [Lit(value) for value in (values if choose.chance(20) else values[:2])]
+    options: list[ir.Expr] = [ir.Lit(value) for value in (values if choose.chance(20) else values[:2])]
     if mine and choose.chance(90):
-        options = [*mine, *(Not(flag) for flag in mine if arg.kind == "bool")]
+        options = [*mine, *(ir.Not(flag) for flag in mine if arg.kind == "bool")]
     if last in options and len(options) > 1 and not choose.chance(8):
         options.remove(last)
     return choose.pick(options)
 
 
-def _functions(scope: Scope) -> list[Expr]:
-    """Callables to pass on: functions of torch, children, methods of children, and callables
-    that were passed in.
-    """
-    found: list[Expr] = [Function(name) for name in FUNCTIONS]
-    bound: list[Expr] = []
+def _functions(scope: Scope) -> list[ir.Expr]:
+    """Callables to pass on: functions of torch, children and their methods, and callables passed in."""
+    found: list[ir.Expr] = [ir.Function(name) for name in ir.FUNCTIONS]
+    bound: list[ir.Expr] = []
     for path, module in modules(scope.frames[0].owner, 1):
         cls = class_of(module)
         if cls is not None and len([arg for arg in cls.args if arg.default is None]) == 1:
-            bound += [Bound(path), Bound(path, "forward"), *(Bound(path, m.name) for m in cls.methods)]
+            bound += [
+                ir.ModuleOrMethod(path),
+                ir.ModuleOrMethod(path, "forward"),
+                *(ir.ModuleOrMethod(path, m.name) for m in cls.methods),
+            ]
     if bound and scope.choose.chance(85):
         found = bound
     return [*scope.callables(), *found]
 
 
-def _draw_group(scope: Scope, kind: str) -> Expr:
+def _draw_group(scope: Scope, kind: str) -> ir.Expr:
     boxes = scope.boxes(kind)
     if boxes and scope.choose.chance(50):
         return scope.choose.pick(boxes)
     tensors = scope.tensors()
     items = (scope.choose.pick(tensors), scope.choose.pick(tensors))
-    return Group(kind, items, group_keys(kind))
+    return ir.Collection(kind, items, collection_keys(kind))
 
 
-def draw_apply(scope: Scope) -> Stmt | None:
+def draw_apply(scope: Scope) -> ir.Stmt | None:
     """A call of a function that was passed in."""
     functions = scope.callables()
     first = scope.recent()
     if not functions or first is None:
         return None
-    return assign(scope, Apply(scope.choose.pick(functions), (first,)), first)
+    return assign(scope, ir.CallVariable(scope.choose.pick(functions), (first,)), first)
 
 
-def draw_own_method(scope: Scope) -> Stmt | None:
+def draw_own_method(scope: Scope) -> ir.Stmt | None:
     """``self.method(x)``."""
     first = scope.recent()
     if not scope.methods or first is None:
@@ -324,10 +299,10 @@ def draw_own_method(scope: Scope) -> Stmt | None:
         if method.name == name:
             parameters = method.args
     args, kwargs = _draw_arguments(scope, (), parameters, first)
-    return assign(scope, Call((), args, kwargs, name), first)
+    return assign(scope, ir.CallModule((), args, kwargs, name), first)
 
 
-def draw_loop(scope: Scope) -> Stmt | None:
+def draw_loop(scope: Scope) -> ir.Stmt | None:
     """A loop over the children in a container."""
     kinds = ("ModuleList", "Sequential", "ModuleDict", "list", "dict")
     found = [
@@ -340,10 +315,10 @@ def draw_loop(scope: Scope) -> Stmt | None:
         return None
     path, box = scope.choose.pick(found)
     target = scope.choose.pick(variables)
-    flags: list[Expr] = [*scope.flags("bool"), Lit(False)]
+    flags: list[ir.Expr] = [*scope.flags("bool"), ir.Lit(False)]
     args = (scope.choose.pick(flags),) if scope.choose.chance(20) else ()
     if box.kind in ("ModuleDict", "dict"):
-        return Loop(path, target.name, args, scope.choose.pick(("values", "items")))
+        return ir.Loop(path, target.name, args, scope.choose.pick(("values", "items")))
     if len(box.attrs) > 1 and box.kind != "list" and scope.choose.maybe("hierarchy.slice", 60):
-        path = (*path, scope.choose.pick((Slice(0, 1), Slice(1, len(box.attrs)))))
-    return Loop(path, target.name, args, "enumerate" if scope.choose.chance(20) else "")
+        path = (*path, scope.choose.pick((ir.Slice(0, 1), ir.Slice(1, len(box.attrs)))))
+    return ir.Loop(path, target.name, args, "enumerate" if scope.choose.chance(20) else "")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import nullcontext
 
+from exportdiff_strategies import program as ir
 from exportdiff_strategies.drawing.arguments import draw_args, scenarios
 from exportdiff_strategies.drawing.bodies import (
     branch_on_size_first,
@@ -26,34 +27,9 @@ from exportdiff_strategies.layers import LAYERS
 from exportdiff_strategies.machine import FUEL, LAZY, Machine
 from exportdiff_strategies.machine.construction import reaches
 from exportdiff_strategies.ops import OPS, Rejected
-from exportdiff_strategies.program import (
-    Arg,
-    Assign,
-    AttributePath,
-    Bind,
-    Call,
-    Child,
-    ClassDef,
-    Container,
-    Copied,
-    Derived,
-    Held,
-    Hook,
-    Init,
-    Lit,
-    Method,
-    New,
-    Parametrize,
-    Plain,
-    Return,
-    Tensor,
-    Unset,
-    Var,
-    With,
-)
 from exportdiff_strategies.regions import HOOKS, PARAMETRIZATIONS
 from exportdiff_strategies.swarm import Chooser
-from exportdiff_strategies.values import Frame, Instance, Ref, Value
+from exportdiff_strategies.values import CallFrame, Instance, TensorValue, Value
 
 DEPTH = 4
 """The largest number of levels of module classes, the root's included."""
@@ -95,19 +71,17 @@ class ClassBuilder:
     def __init__(
         self, choose: Chooser, machine: Machine, style: Style, name: str, levels: dict[str, int]
     ) -> None:
-        """Prepare to draw class ``name``, which may use the machine's classes; ``levels``
-        maps these to their depths, lowest first.
-        """
+        """Prepare to draw class ``name``; ``levels`` maps the machine's classes to their depths."""
         self.choose = choose
         self.machine = machine
         self.style = style
         self.name = name
         self.levels = levels
-        self.init: list[Init] = []
+        self.init: list[ir.Init] = []
         self.guest = ""
-        self.owner = Instance(ClassDef(name, (), (), ()))
+        self.owner = Instance(ir.ClassDef(name, (), (), ()))
 
-    def add(self, init: Init) -> bool:
+    def add(self, init: ir.Init) -> bool:
         """Append a statement of ``__init__`` and execute it.
 
         If it is rejected, do nothing and return False.
@@ -131,17 +105,17 @@ class ClassBuilder:
                     self._draw_tensor(second, kind)
         self.draw_held()
         if self.choose.maybe("state.counter", 50):
-            self.add(Plain("step", self.choose.pick((1, 0, 2))))
+            self.add(ir.PythonAttr("step", self.choose.pick((1, 0, 2))))
         if self.choose.maybe("state.rate", 60):
-            self.add(Plain("rate", self.choose.pick((0.5, 2.0, -1.0))))
+            self.add(ir.PythonAttr("rate", self.choose.pick((0.5, 2.0, -1.0))))
         if self.choose.maybe("state.mode", 50):
-            self.add(Plain("mode", self.choose.pick(("a", "b"))))
+            self.add(ir.PythonAttr("mode", self.choose.pick(("a", "b"))))
         if self.choose.maybe("state.unset", 60):
             for attr in NEW_NAMES[: 1 + self.choose.upto(1)]:
-                self.add(Unset(attr, self.choose.pick(("buffer", "scratch", "constant"))))
+                self.add(ir.UnsetTensor(attr, self.choose.pick(("buffer", "scratch", "constant"))))
             if self.choose.chance(50):
                 # Export numbers the buffers: those that are None come first, or last.
-                self.init.sort(key=lambda init: not isinstance(init, Unset))
+                self.init.sort(key=lambda init: not isinstance(init, ir.UnsetTensor))
 
     def draw_held(self) -> None:
         """Draw a plain list or dict of tensors, or a list or dict of parameters that is a module."""
@@ -153,8 +127,12 @@ class ClassBuilder:
         for _ in range(count):
             registered = kind.startswith("Parameter")
             each = "parameter" if registered or self.choose.chance(30) else "constant"
-            items.append(Tensor("", each, self.style.fill(self.choose, each)))
-        self.add(Held("held", kind, tuple(items), tuple("uv"[:count]) if kind.endswith("ict") else ()))
+            items.append(ir.TensorAttr("", each, self.style.fill(self.choose, each)))
+        self.add(
+            ir.TensorContainer(
+                "held", kind, tuple(items), tuple("uv"[:count]) if kind.endswith("ict") else ()
+            )
+        )
 
     def _draw_tensor(self, attr: str, kind: str, frozen: bool = False) -> None:
         fill = self.style.fill(self.choose, kind)
@@ -165,19 +143,19 @@ class ClassBuilder:
             unfit = {"expanded", "windows", *LAZY}
             layouts = self.style.layouts(fill.shape, fill.dtype)
             layout = self.choose.pick([name for name in layouts if name not in unfit])
-        self.add(Tensor(attr, kind, fill, frozen, layout))
+        self.add(ir.TensorAttr(attr, kind, fill, frozen, layout))
 
     def draw_derived(self) -> None:
         """Draw a buffer or constant that is a tensor of this module or of a child, or a view of one."""
         if not self.choose.maybe("state.derived", 60):
             return
-        sources = [(path, v) for path, v in walk(self.owner, 2) if isinstance(v, Ref)]
+        sources = [(path, v) for path, v in walk(self.owner, 2) if isinstance(v, TensorValue)]
         if not sources:
             return
         path, source = self.choose.pick(sources)
         kind = self.choose.pick(("buffer", "scratch", "constant"))
         if source.storage.kind != "parameter" and self.choose.chance(40):
-            self.add(Derived("same", kind, path))
+            self.add(ir.DerivedTensor("same", kind, path))
             return
         names = ["detach", "row", "t", "rows", "transpose"]
         if self.choose.on("state.reinterpreted"):
@@ -186,7 +164,7 @@ class ClassBuilder:
         name = self.choose.pick(names)
         choices = OPS[name].choices([source])
         if isinstance(choices, list) and choices:
-            self.add(Derived("part", kind, path, name, self.choose.pick(choices)))
+            self.add(ir.DerivedTensor("part", kind, path, name, self.choose.pick(choices)))
 
     # children
 
@@ -198,7 +176,7 @@ class ClassBuilder:
         if usable and self.name != "Model" and choose.maybe("hierarchy.guest", 60):
             self.guest = choose.pick([n for n in usable if not self.machine.classes[n].guest] or [""])
             if self.guest:
-                self.owner.attrs["guest"] = self.machine.builder.build(New(self.guest), None)
+                self.owner.attrs["guest"] = self.machine.builder.build(ir.New(self.guest), None)
         if usable and not (self.guest and choose.chance(60)):
             # Mostly the newest class, so that most classes end up below the root.
             first = usable[0] if choose.on("hierarchy.deep") else choose.mostly_first(usable)
@@ -210,7 +188,7 @@ class ClassBuilder:
             layer = draw_layer(self.choose, self.style)
             if layer is not None:
                 traced = layer.name in TRACED_LAYERS and choose.maybe("hierarchy.traced", 60)
-                self.add(Child("layer", layer, traced))
+                self.add(ir.Child("layer", layer, traced))
         if choose.maybe("hierarchy.container", 55):
             container = self._draw_container(usable)
             if container is not None:
@@ -227,39 +205,39 @@ class ClassBuilder:
     def _draw_child(self, attr: str, name: str) -> None:
         new = self._new(name)
         traced = traceable(self.machine.classes[name]) and self.choose.maybe("hierarchy.traced", 60)
-        self.add(Child(attr, new, traced))
+        self.add(ir.Child(attr, new, traced))
 
-    def _new(self, name: str) -> New:
+    def _new(self, name: str) -> ir.New:
         """A new instance; if its class has tensors, mostly with its own initial values."""
         cls = self.machine.classes[name]
-        owns = any(isinstance(init, Tensor) for init in cls.init)
+        owns = any(isinstance(init, ir.TensorAttr) for init in cls.init)
         scaled = owns and self.choose.maybe("state.scaled", 60)
         scale = self.choose.pick(SCALES) if scaled else 1.0
         if not cls.guest:
-            return New(name, scale=scale)
+            return ir.New(name, scale=scale)
         guests = [path for path, m in modules(self.owner, 2) if is_instance_of(m, cls.guest)]
         if not guests:
             # The module to be shared must exist first.
-            self.add(Child("host", New(cls.guest)))
+            self.add(ir.Child("host", ir.New(cls.guest)))
             guests = [("host",)]
-        return New(name, scale=scale, guest=self.choose.pick(guests))
+        return ir.New(name, scale=scale, guest=self.choose.pick(guests))
 
     def _draw_another(self, attr: str, usable: list[str]) -> None:
-        options: list[AttributePath] = []
+        options: list[ir.AttributePath] = []
         if self.choose.maybe("hierarchy.copied", 40):
             found = [path for path, module in modules(self.owner, 2) if not module.traced]
-            if found and self.add(Copied(attr, self.choose.pick(found), self.choose.chance(40))):
+            if found and self.add(ir.CopiedModule(attr, self.choose.pick(found), self.choose.chance(40))):
                 return
         if self.choose.maybe("hierarchy.shared", 60):
             options = [(step,) for (step, *_), _ in modules(self.owner, 1)]
         if self.choose.maybe("hierarchy.alias", 60):
             options = [p for p, _ in modules(self.owner, 3) if len(p) > 1] or options
         if options:
-            self.add(Bind((attr,), self.choose.pick(options)))
+            self.add(ir.Bind((attr,), self.choose.pick(options)))
         else:
             self._draw_child(attr, self.choose.pick(usable))
 
-    def _draw_container(self, usable: list[str]) -> Container | None:
+    def _draw_container(self, usable: list[str]) -> ir.Container | None:
         kind = self.choose.pick(("ModuleList", "Sequential", "ModuleDict"))
         if self.choose.maybe("hierarchy.plain", 50):
             kind = self.choose.pick(("list", "dict"))
@@ -268,16 +246,16 @@ class ClassBuilder:
         items = self._draw_items(usable, 1 + self.choose.upto(2))
         if items and not keyed and self.choose.maybe("hierarchy.nested_container", 50):
             inner = self._draw_items(usable, 1 + self.choose.upto(1))
-            items.append(Container("", "Sequential", tuple(inner)))
+            items.append(ir.Container("", "Sequential", tuple(inner)))
         if not items:
             return None
-        return Container(attr, kind, tuple(items), tuple("pqrs"[: len(items)]) if keyed else ())
+        return ir.Container(attr, kind, tuple(items), tuple("pqrs"[: len(items)]) if keyed else ())
 
-    def _draw_items(self, usable: list[str], count: int) -> list[New | AttributePath | Container]:
-        items: list[New | AttributePath | Container] = []
-        existing: list[AttributePath] = [path for path, _ in modules(self.owner, 2)]
+    def _draw_items(self, usable: list[str], count: int) -> list[ir.New | ir.AttributePath | ir.Container]:
+        items: list[ir.New | ir.AttributePath | ir.Container] = []
+        existing: list[ir.AttributePath] = [path for path, _ in modules(self.owner, 2)]
         for _ in range(count):
-            options: list[New | AttributePath] = [self._new(name) for name in usable]
+            options: list[ir.New | ir.AttributePath] = [self._new(name) for name in usable]
             layer = draw_layer(self.choose, self.style) if self.choose.on("hierarchy.layer") else None
             if layer is not None and not LAYERS[layer.name].form:
                 options.append(layer)
@@ -291,7 +269,7 @@ class ClassBuilder:
         """Make one child a child of another as well: a module with two parents."""
         found = [*modules(self.owner, 2)]
         options = [
-            Bind((*host, "extra"), guest)
+            ir.Bind((*host, "extra"), guest)
             for host, host_value in found
             for guest, guest_value in found
             if class_of(host_value) is not None
@@ -306,7 +284,7 @@ class ClassBuilder:
         found = [*modules(self.owner, 2)]
         hosts = [(path, m) for path, m in modules(self.owner, 1) if class_of(m) is not None and not m.traced]
         options = [
-            Bind((*host, "link"), source, aside=True)
+            ir.Bind((*host, "link"), source, aside=True)
             for host, module in [((), self.owner), *hosts]
             for source, linked in found
             if not reaches(linked, module)
@@ -316,9 +294,9 @@ class ClassBuilder:
 
     def _tie(self) -> None:
         """Make two tensor attributes the same tensor; both must be of one kind, as ``nn.Module`` demands."""
-        tensors = [(p, v) for p, v in walk(self.owner, 3) if isinstance(v, Ref)]
+        tensors = [(p, v) for p, v in walk(self.owner, 3) if isinstance(v, TensorValue)]
         options = [
-            Bind(target, source)
+            ir.Bind(target, source)
             for target, old in tensors
             for source, new in tensors
             if target != source
@@ -335,21 +313,21 @@ class ClassBuilder:
         if choose.maybe("hierarchy.hook", 60):
             hosts = [path for path, m in modules(self.owner, 2) if not m.traced]
             if hosts:
-                self.add(Hook(choose.pick(hosts), choose.pick([*HOOKS])))
+                self.add(ir.Hook(choose.pick(hosts), choose.pick([*HOOKS])))
         if choose.maybe("state.parametrized", 60):
             places = [
                 (path[:-1], str(path[-1]))
                 for path, value in walk(self.owner, 2)
-                if isinstance(value, Ref) and value.storage.kind == "parameter"
+                if isinstance(value, TensorValue) and value.storage.kind == "parameter"
             ]
             if places:
                 name, first = choose.pick(USUAL_PARAMETRIZATIONS), choose.pick(places)
                 # Most parametrizations fit some parameters only.
-                any(self.add(Parametrize(path, attr, name)) for path, attr in (first, *places))
+                any(self.add(ir.Parametrize(path, attr, name)) for path, attr in (first, *places))
 
     # classes
 
-    def draw_child_class(self) -> ClassDef:
+    def draw_child_class(self) -> ir.ClassDef:
         """Draw a class that other classes use."""
         self.draw_tensors()
         self.draw_children()
@@ -369,44 +347,46 @@ class ClassBuilder:
         body = draw_writes(scope) if refusal is None and self.choose.maybe("calls.no_result", 35) else []
         if not body:
             body = [*([refusal] if refusal is not None else []), *draw_body(scope, 1, 3)]
-            result = (returned_state(scope, body) or draw_result(scope)) if scope.frames else Var("x")
-            body.append(Return(result if result is not None else Var("x")))
+            result = (returned_state(scope, body) or draw_result(scope)) if scope.frames else ir.Var("x")
+            body.append(ir.Return(result if result is not None else ir.Var("x")))
             methods += self._draw_twice(args)
-        return ClassDef(self.name, tuple(self.init), args, tuple(body), methods, self.guest)
+        return ir.ClassDef(self.name, tuple(self.init), args, tuple(body), methods, self.guest)
 
     def _update_class(
-        self, args: tuple[Arg, ...], body: tuple[Return, ...], methods: tuple[Method, ...]
+        self, args: tuple[ir.Arg, ...], body: tuple[ir.Return, ...], methods: tuple[ir.MethodDef, ...]
     ) -> None:
         """Give the owner the attributes and methods drawn so far, so that statements can use them."""
-        self.owner.kind = ClassDef(self.name, tuple(self.init), args, body, methods, self.guest)
+        self.owner.kind = ir.ClassDef(self.name, tuple(self.init), args, body, methods, self.guest)
 
-    def _draw_helper(self) -> tuple[Method, ...]:
-        """A method besides ``forward`` that ``forward`` may call."""
+    def _draw_helper(self) -> tuple[ir.MethodDef, ...]:
+        """A method other than ``forward`` that ``forward`` may call."""
         if not self.choose.maybe("calls.method", 60):
             return ()
-        args = (Arg("x", "tensor"),)
+        args = (ir.Arg("x", "tensor"),)
         scope = Scope(self.choose, self.machine, args, scenarios(self.owner, args, self.style))
         body = draw_statements(scope, 1, 1)
-        result = draw_result(scope) if scope.frames else Var("x")
-        return (Method("helper", args, (*body, Return(result or Var("x")))),)
+        result = draw_result(scope) if scope.frames else ir.Var("x")
+        return (ir.MethodDef("helper", args, (*body, ir.Return(result or ir.Var("x")))),)
 
-    def _draw_twice(self, args: tuple[Arg, ...]) -> tuple[Method, ...]:
+    def _draw_twice(self, args: tuple[ir.Arg, ...]) -> tuple[ir.MethodDef, ...]:
         """A method that calls ``self.forward`` twice; if there is a flag, with the flag inverted."""
         if not self.choose.maybe("calls.method", 40) or any(arg.default is None for arg in args[1:]):
             return ()
         flags = [arg for arg in args[1:] if arg.kind == "bool"]
-        second = ((flags[0].name, Lit(not (flags[0].default and flags[0].default.value))),) if flags else ()
+        second = (
+            ((flags[0].name, ir.Lit(not (flags[0].default and flags[0].default.value))),) if flags else ()
+        )
         method = "forward" if self.choose.chance(70) else ""
         body = (
-            Assign("x", Call((), (Var("x"),), (), "forward")),
-            Return(Call((), (Var("x"),), second, method)),
+            ir.Assign("x", ir.CallModule((), (ir.Var("x"),), (), "forward")),
+            ir.Return(ir.CallModule((), (ir.Var("x"),), second, method)),
         )
-        return (Method("twice", (Arg("x", "tensor"),), body),)
+        return (ir.MethodDef("twice", (ir.Arg("x", "tensor"),), body),)
 
-    def draw_root_class(self, args: tuple[Arg, ...], calls: list[dict[str, Value]]) -> ClassDef:
+    def draw_root_class(self, args: tuple[ir.Arg, ...], calls: list[dict[str, Value]]) -> ir.ClassDef:
         """Draw the class ``Model`` for the inputs of these calls."""
         self._update_class(args, (), ())
-        frames = [Frame(self.owner, names, [FUEL]).copy() for names in calls]
+        frames = [CallFrame(self.owner, names, [FUEL]).copy() for names in calls]
         scope = Scope(self.choose, self.machine, args, frames)
         if len(calls) > 1:
             branch_on_size_first(scope)
@@ -417,10 +397,10 @@ class ClassBuilder:
         with self.machine.region(whole) if whole else nullcontext():
             body = draw_body(scope, 1, 5)
             outputs = draw_outputs(scope) if scope.frames else None
-        body.append(Return(outputs if outputs is not None else Var("x")))
+        body.append(ir.Return(outputs if outputs is not None else ir.Var("x")))
         if whole:
-            body = [With(whole, tuple(body), decorator=self.choose.chance(50))]
-        return ClassDef(self.name, tuple(self.init), args, tuple(body))
+            body = [ir.With(whole, tuple(body), decorator=self.choose.chance(50))]
+        return ir.ClassDef(self.name, tuple(self.init), args, tuple(body))
 
     def _child_kinds(self) -> set[str]:
         classes = [class_of(module) for _, module in modules(self.owner, 1)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from exportdiff_strategies import program as ir
 from exportdiff_strategies.drawing.calls import draw_call
 from exportdiff_strategies.drawing.control import NESTING, Suite, conditions, pick_condition, split
 from exportdiff_strategies.drawing.modules import class_of, modules
@@ -9,11 +10,10 @@ from exportdiff_strategies.drawing.scope import Scope
 from exportdiff_strategies.failures import FAILURES
 from exportdiff_strategies.machine import Raised
 from exportdiff_strategies.ops import Rejected
-from exportdiff_strategies.program import Expr, Fail, If, Stmt, Try, of_type
-from exportdiff_strategies.values import Frame
+from exportdiff_strategies.values import CallFrame
 
 
-def draw_refusal(scope: Scope) -> Stmt | None:
+def draw_refusal(scope: Scope) -> ir.Stmt | None:
     """``if flag: raise ValueError(...)``: the module refuses some arguments. These scenarios end here."""
     subjects = scope.variables()
     deciding = [cond for cond in conditions(scope) if all(split(scope, cond))]
@@ -21,10 +21,10 @@ def draw_refusal(scope: Scope) -> Stmt | None:
         return None
     cond = pick_condition(scope, deciding)
     scope.frames[:] = split(scope, cond)[1]
-    return If(cond, (_failure(scope, subjects[0]),))
+    return ir.If(cond, (_failure(scope, subjects[0]),))
 
 
-def draw_try(scope: Scope, suite: Suite) -> Stmt | None:
+def draw_try(scope: Scope, suite: Suite) -> ir.Stmt | None:
     """A ``try`` whose body raises in some scenario: by itself, or by calling a module that does."""
     if scope.depth >= NESTING or scope.operator_args or not scope.choose.on("control.try"):
         return None
@@ -37,11 +37,10 @@ def draw_try(scope: Scope, suite: Suite) -> Stmt | None:
         return None
     error, frames = found
     handler = suite(scope.inner(frames), 1, 1)
-    stmt = Try((*body, failing), error, tuple(handler))
-    return stmt if handler and scope.try_out(stmt) else None
+    return scope.accepted(ir.Try((*body, failing), error, tuple(handler))) if handler else None
 
 
-def _failing(scope: Scope) -> Stmt | None:
+def _failing(scope: Scope) -> ir.Stmt | None:
     """A statement that raises, always or under a condition, or a call of a module that may raise."""
     subjects = scope.variables() if scope.frames else []
     if not subjects:
@@ -51,19 +50,19 @@ def _failing(scope: Scope) -> Stmt | None:
     failure = _failure(scope, subjects[0])
     deciding = [cond for cond in conditions(scope) if all(split(scope, cond))]
     if deciding and scope.choose.chance(60):
-        return If(pick_condition(scope, deciding), (failure,))
+        return ir.If(pick_condition(scope, deciding), (failure,))
     return failure
 
 
 def _has_refusing_child(scope: Scope) -> bool:
     """Whether a module in reach has code that raises."""
     classes = [class_of(module) for _, module in modules(scope.frames[0].owner, 2)]
-    return any(of_type(cls.bodies, Fail) for cls in classes if cls is not None)
+    return any(ir.of_type(cls.bodies, ir.Fail) for cls in classes if cls is not None)
 
 
-def _raising_call(scope: Scope) -> Stmt | None:
+def _raising_call(scope: Scope) -> ir.Stmt | None:
     """A call of a module that raises in some scenario; if no such call turns up, any call."""
-    call: Stmt | None = None
+    call: ir.Stmt | None = None
     for _ in range(CALLS):
         call = draw_call(scope)
         if call is not None and _raised(scope, call) is not None:
@@ -75,11 +74,11 @@ CALLS = 6
 """How many calls are drawn for the body of a ``try``: few callees raise for the drawn arguments."""
 
 
-def _failure(scope: Scope, subject: Expr) -> Fail:
-    return Fail(scope.choose.pick([*FAILURES]), subject)
+def _failure(scope: Scope, subject: ir.Expr) -> ir.Fail:
+    return ir.Fail(scope.choose.pick([*FAILURES]), subject)
 
 
-def _raised(scope: Scope, stmt: Stmt) -> tuple[str, list[Frame]] | None:
+def _raised(scope: Scope, stmt: ir.Stmt) -> tuple[str, list[CallFrame]] | None:
     """The exception that a statement raises, and the scenarios in which it does, as it leaves them.
 
     None if it raises in none, raises different exceptions, or is rejected.
@@ -92,7 +91,7 @@ def _raised(scope: Scope, stmt: Stmt) -> tuple[str, list[Frame]] | None:
     return raising.pop(), [frame for frame, error in zip(frames, errors, strict=True) if error]
 
 
-def _error(scope: Scope, stmt: Stmt, frame: Frame) -> str | None:
+def _error(scope: Scope, stmt: ir.Stmt, frame: CallFrame) -> str | None:
     """The exception that a statement raises in one scenario, "" if it raises none, None if it is rejected."""
     try:
         scope.machine.run((stmt,), frame)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from exportdiff_strategies import program as ir
 from exportdiff_strategies.drawing.style import Style
 from exportdiff_strategies.layers import LAYERS
 from exportdiff_strategies.machine import new_tensor
-from exportdiff_strategies.program import New
 from exportdiff_strategies.swarm import Chooser
 from exportdiff_strategies.types import dense
 
@@ -27,7 +27,7 @@ TRACED_LAYERS = frozenset(
 """Layers that can be traced: their code does not branch on the input."""
 
 
-def draw_layer(choose: Chooser, style: Style) -> New | None:
+def draw_layer(choose: Chooser, style: Style) -> ir.New | None:
     """A layer that takes ``x``; None if no layer does."""
     # An embedding needs indices, whatever the dtype of ``x`` is.
     dtype = "int64" if choose.chance(8) else style.dtype
@@ -45,4 +45,4 @@ def draw_layer(choose: Chooser, style: Style) -> New | None:
     if demanding and choose.chance(50):
         fitting = demanding
     name, choices = choose.pick(fitting)
-    return New(name, choose.pick(choices), layer=True)
+    return ir.New(name, choose.pick(choices), layer=True)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from exportdiff_strategies.program import AttributePath, ClassDef
+from exportdiff_strategies import program as ir
 from exportdiff_strategies.values import Instance, Value
 
 
-def walk(owner: Instance, depth: int) -> Iterator[tuple[AttributePath, Value]]:
+def walk(owner: Instance, depth: int) -> Iterator[tuple[ir.AttributePath, Value]]:
     """Everything within ``depth`` attribute steps of a module; steps into containers do not count."""
     for step, value in owner.attrs.items():
         yield (step,), value
@@ -20,23 +20,23 @@ def walk(owner: Instance, depth: int) -> Iterator[tuple[AttributePath, Value]]:
                     yield (step, *path), found
 
 
-def modules(owner: Instance, depth: int) -> Iterator[tuple[AttributePath, Instance]]:
+def modules(owner: Instance, depth: int) -> Iterator[tuple[ir.AttributePath, Instance]]:
     """The modules within ``depth`` attribute steps, without containers."""
     for path, value in walk(owner, depth):
         if isinstance(value, Instance) and not isinstance(value.kind, str):
             yield path, value
 
 
-def containers(owner: Instance, kinds: Iterable[str]) -> Iterator[tuple[AttributePath, Instance]]:
+def containers(owner: Instance, kinds: Iterable[str]) -> Iterator[tuple[ir.AttributePath, Instance]]:
     """The containers of some kinds that are attributes of a module."""
     for path, value in walk(owner, 1):
         if isinstance(value, Instance) and isinstance(value.kind, str) and value.kind in kinds:
             yield path, value
 
 
-def class_of(instance: Instance) -> ClassDef | None:
+def class_of(instance: Instance) -> ir.ClassDef | None:
     """The class of the Program that a module is an instance of, if any."""
-    return instance.kind if isinstance(instance.kind, ClassDef) else None
+    return instance.kind if isinstance(instance.kind, ir.ClassDef) else None
 
 
 def count_instances(root: Instance, seen: set[int] | None = None) -> int:

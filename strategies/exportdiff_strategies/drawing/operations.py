@@ -9,12 +9,12 @@ from dataclasses import replace
 
 from hypothesis import strategies as st
 
+from exportdiff_strategies import program as ir
 from exportdiff_strategies.conditions import MEASURES
 from exportdiff_strategies.drawing.scope import OPERANDS, Scope
 from exportdiff_strategies.ops import MOST, OPS, REALS, RESULTS, OpSpec, Params, Rejected
 from exportdiff_strategies.ops.views import TURNS
-from exportdiff_strategies.program import Assign, Attr, Do, Expr, Item, Lit, Measure, Op, Results, Stmt, Var
-from exportdiff_strategies.values import Ref
+from exportdiff_strategies.values import TensorValue
 
 VIEWS = [name for name, spec in OPS.items() if spec.group == "view"]
 FACTORIES = [name for name, spec in OPS.items() if spec.group == "factory" and spec.arity == 1]
@@ -43,9 +43,7 @@ COMMON: dict[str, int] = {
     **dict.fromkeys(("interpolate", "interpolate_one", "flatten"), 3),
     **dict.fromkeys(("floor_div_tensor", "one_hot"), 1),
 }
-"""Name of an op -> how many extra entries it has in its group: ops that people use often, or
-that seldom fit.
-"""
+"""Name of an op that is often used, or seldom fits -> how many more entries it has in its group."""
 
 for _names in (*_GROUPS[False].values(), *_GROUPS[True].values()):
     _names += [name for name in _names for _ in range(COMMON.get(name, 0))]
@@ -72,8 +70,8 @@ def enabled(scope: Scope, mutating: bool) -> list[list[str]]:
 
 
 def draw_op(
-    scope: Scope, groups: Sequence[Sequence[str]], firsts: Sequence[Expr], seconds: Sequence[Expr]
-) -> Op | None:
+    scope: Scope, groups: Sequence[Sequence[str]], firsts: Sequence[ir.Expr], seconds: Sequence[ir.Expr]
+) -> ir.Op | None:
     """Draw an op of one of the groups and its operands; the first operand is mostly the first of ``firsts``.
 
     None if the drawn op fits no operands.
@@ -85,9 +83,8 @@ def draw_op(
     spec = OPS[name]
     chosen = choose.mostly_first(firsts)
     for first in (chosen, *(other for other in firsts if other is not chosen)):
-        refs = [scope.value(first, frame) for frame in scope.frames]
-        known = [ref for ref in refs if ref is not None]
-        if len(known) < len(refs):
+        known = scope.values(first)
+        if known is None:
             continue
         choices = spec.choices(known[:1])
         if isinstance(choices, st.SearchStrategy):
@@ -95,20 +92,20 @@ def draw_op(
         uses = _fitting(scope, spec, known, choices, seconds)
         if uses:
             params, others = choose.pick(uses)
-            operands: tuple[Expr, ...] = (first, *others)
+            operands: tuple[ir.Expr, ...] = (first, *others)
             if spec.integer:
                 operands = (*operands, choose.pick(_numbers(scope)))
             elif spec.real:
                 operands = (*operands, choose.pick(_floats(scope, spec)))
-            return Op(name, operands, params)
+            return ir.Op(name, operands, params)
     return None
 
 
 def _fitting(
-    scope: Scope, spec: OpSpec, firsts: list[Ref], choices: list[Params], seconds: Sequence[Expr]
-) -> list[tuple[Params, tuple[Expr, ...]]]:
+    scope: Scope, spec: OpSpec, firsts: list[TensorValue], choices: list[Params], seconds: Sequence[ir.Expr]
+) -> list[tuple[Params, tuple[ir.Expr, ...]]]:
     """The constants and further operands that fit the first operand in every scenario."""
-    others: list[tuple[tuple[Expr, ...], list[list[Ref]]]] = []
+    others: list[tuple[tuple[ir.Expr, ...], list[list[TensorValue]]]] = []
     for expressions in itertools.product(seconds[:SECOND_OPERANDS], repeat=spec.arity - 1):
         values = [[scope.value(expr, frame) for expr in expressions] for frame in scope.frames]
         known = [[ref for ref in row if ref is not None] for row in values]
@@ -124,7 +121,7 @@ def _fitting(
     return found
 
 
-def _fits(spec: OpSpec, operands: list[Ref], params: Params) -> bool:
+def _fits(spec: OpSpec, operands: list[TensorValue], params: Params) -> bool:
     try:
         spec.rule(operands, params)
     except Rejected:
@@ -132,15 +129,15 @@ def _fits(spec: OpSpec, operands: list[Ref], params: Params) -> bool:
     return True
 
 
-def _numbers(scope: Scope) -> list[Expr]:
+def _numbers(scope: Scope) -> list[ir.Expr]:
     """Python ints in scope, the method's own flags first."""
-    numbers: list[Expr] = [*scope.flags("int"), *scope.numbers()]
+    numbers: list[ir.Expr] = [*scope.flags("int"), *scope.numbers()]
     first = scope.frames[0].names
-    numbers += [Var(n) for n, v in first.items() if type(v) is int and Var(n) not in numbers]
+    numbers += [ir.Var(n) for n, v in first.items() if type(v) is int and ir.Var(n) not in numbers]
     if scope.choose.on("control.shape"):
-        measures = [Measure(name, var) for var in scope.variables()[:1] for name in _measures(scope)]
+        measures = [ir.Measure(name, var) for var in scope.variables()[:1] for name in _measures(scope)]
         numbers += [measure for measure in measures if _is_small(scope, measure)]
-    return [*numbers, Lit(2)]
+    return [*numbers, ir.Lit(2)]
 
 
 def _measures(scope: Scope) -> list[str]:
@@ -149,24 +146,28 @@ def _measures(scope: Scope) -> list[str]:
     return [*(name for name in MEASURES if name not in of_data), *of_data * (5 * scope.choose.on("op.data"))]
 
 
-def _floats(scope: Scope, spec: OpSpec) -> list[Expr]:
+def _floats(scope: Scope, spec: OpSpec) -> list[ir.Expr]:
     """Python floats: the method's own flags first, then others that the op accepts."""
     constants = (0.5, math.inf, math.nan)
     mine = [rate for rate in scope.rates() if _is_accepted(scope, rate, spec)]
-    return [*scope.flags("float"), *mine * 3, *(Lit(value) for value in constants if REALS[spec.real](value))]
+    return [
+        *scope.flags("float"),
+        *mine * 3,
+        *(ir.Lit(value) for value in constants if REALS[spec.real](value)),
+    ]
 
 
-def _is_accepted(scope: Scope, rate: Attr, spec: OpSpec) -> bool:
+def _is_accepted(scope: Scope, rate: ir.Attr, spec: OpSpec) -> bool:
     """Whether an attribute is, in every scenario, a float that the op accepts."""
     values = [scope.machine.read(frame.owner, rate.path) for frame in scope.frames]
     return all(isinstance(value, float) and REALS[spec.real](value) for value in values)
 
 
-def _is_small(scope: Scope, measure: Measure) -> bool:
+def _is_small(scope: Scope, measure: ir.Measure) -> bool:
     """Whether a measure of a tensor is a small number in every scenario."""
-    refs = [scope.value(measure.subject, frame) for frame in scope.frames]
+    values = scope.values(measure.subject)
     try:
-        return all(ref is not None and MEASURES[measure.name].read(ref.type) <= MOST for ref in refs)
+        return values is not None and all(MEASURES[measure.name].read(v.type) <= MOST for v in values)
     except Rejected:
         return False
 
@@ -174,10 +175,10 @@ def _is_small(scope: Scope, measure: Measure) -> bool:
 _COUNTED = [name for name, spec in OPS.items() if spec.integer and not spec.mutates]
 
 
-def draw_measure_op(scope: Scope, subject: Expr) -> Stmt | None:
+def draw_measure_op(scope: Scope, subject: ir.Expr) -> ir.Stmt | None:
     """An op on a tensor and a measure of ``subject``: ``x = x * x.shape[0]``."""
     names = [*_measures(scope), *["first_stride"] * 3]  # a stride is seldom small enough
-    measures = [measure for name in names if _is_small(scope, measure := Measure(name, subject))]
+    measures = [measure for name in names if _is_small(scope, measure := ir.Measure(name, subject))]
     tensors = [subject, *scope.tensors()]
     op = draw_op(scope, [_COUNTED], tensors, tensors) if measures else None
     if op is None:
@@ -186,7 +187,7 @@ def draw_measure_op(scope: Scope, subject: Expr) -> Stmt | None:
     return assign(scope, measured, op.operands[0], new_name=False)
 
 
-def draw_assign(scope: Scope) -> Stmt | None:
+def draw_assign(scope: Scope) -> ir.Stmt | None:
     """``x = <op>``, with an op that changes nothing."""
     way = scope.choose.percent()
     tensors = scope.tensors()
@@ -200,7 +201,7 @@ def draw_assign(scope: Scope) -> Stmt | None:
             pair.reverse()
         op = draw_op(scope, kept, pair[:1], pair)
         if op is not None:
-            return Assign(scope.name(), op)
+            return ir.Assign(scope.name(), op)
     firsts = tensors
     if groups and scope.choose.chance(15):
         # With two operands, an attribute of the module may be the first: ``self.k > x``.
@@ -217,30 +218,29 @@ def draw_assign(scope: Scope) -> Stmt | None:
     return assign(scope, nested or op, op.operands[0], new_name=way % 10 >= 7)
 
 
-def draw_results(scope: Scope) -> Assign | None:
+def draw_results(scope: Scope) -> ir.Assign | None:
     """``best = x.max(0)``."""
     near = scope.recent()
     if near is None or not scope.choose.on("op.results"):
         return None
     name = scope.choose.pick([*RESULTS])
-    refs = [scope.value(near, frame) for frame in scope.frames]
-    known = [ref for ref in refs if ref is not None]
-    choices = RESULTS[name].choices(known[:1]) if len(known) == len(refs) else []
+    known = scope.values(near)
+    choices = RESULTS[name].choices(known[:1]) if known is not None else []
     if not isinstance(choices, list) or not choices:
         return None
-    return Assign(scope.name(), Results(name, near, scope.choose.pick(choices)))
+    return ir.Assign(scope.name(), ir.Results(name, near, scope.choose.pick(choices)))
 
 
-def assign(scope: Scope, value: Expr, near: Expr, new_name: bool | None = None) -> Assign:
+def assign(scope: Scope, value: ir.Expr, near: ir.Expr, new_name: bool | None = None) -> ir.Assign:
     """Bind a result to the operand's own name or to a new one (``new_name``; drawn if None)."""
-    if not isinstance(near, Var) or not scope.owns(near.name):
-        return Assign(scope.name(), value)
+    if not isinstance(near, ir.Var) or not scope.owns(near.name):
+        return ir.Assign(scope.name(), value)
     if new_name is None:
         new_name = scope.choose.chance(5 if scope.depth else 30)
-    return Assign(scope.name() if new_name else near.name, value)
+    return ir.Assign(scope.name() if new_name else near.name, value)
 
 
-def _targets(scope: Scope, state: bool) -> list[Expr]:
+def _targets(scope: Scope, state: bool) -> list[ir.Expr]:
     """The tensors that an in-place op may change; with ``state``, only those of the module."""
     if state:
         # Parameters first: they can only be updated here.
@@ -249,23 +249,23 @@ def _targets(scope: Scope, state: bool) -> list[Expr]:
     held = scope.attributes()[:OPERANDS]
     at_hand = [scope.choose.pick(held)] if held and scope.choose.maybe("inplace.on_state", 30) else []
     mine = {arg.name for arg in scope.args}
-    targets: list[Expr] = []
-    candidates: list[Var | Item] = [*scope.variables()[:OPERANDS], *scope.items()[:2]]
+    targets: list[ir.Expr] = []
+    candidates: list[ir.Var | ir.Item] = [*scope.variables()[:OPERANDS], *scope.items()[:2]]
     for expr in candidates:
-        name = expr.base.name if isinstance(expr, Item) else expr.name
+        name = expr.base.name if isinstance(expr, ir.Item) else expr.name
         if scope.choose.on("inplace.on_argument" if name in mine else "inplace.on_local"):
             targets.append(expr)
     if scope.choose.on("inplace.on_state"):
         targets += scope.attributes()[:OPERANDS]
     free = []
     for target in [*at_hand, *(expr for expr in targets if expr not in at_hand)]:
-        refs = [scope.value(target, frame) for frame in scope.frames]
-        if all(ref is not None and (not ref.family.leaf or not scope.machine.grad_on) for ref in refs):
+        values = scope.values(target)
+        if values is not None and not (scope.machine.grad_on and any(v.family.leaf for v in values)):
             free.append(target)
     return free
 
 
-def _draw_fresh_target(scope: Scope, groups: Sequence[Sequence[str]]) -> Stmt | None:
+def _draw_fresh_target(scope: Scope, groups: Sequence[Sequence[str]]) -> ir.Stmt | None:
     """A new tensor that is changed in place at once, like ``torch.zeros(2).scatter_(...)``."""
     made = draw_op(scope, [FACTORIES], scope.tensors(), [])
     if made is None:
@@ -277,13 +277,13 @@ def _draw_fresh_target(scope: Scope, groups: Sequence[Sequence[str]]) -> Stmt | 
     # Mostly used at once, so that its value reaches an output.
     near = scope.recent() if scope.choose.chance(70) else None
     used = draw_op(scope, [JOINS], [near], [op]) if near is not None else None
-    return Assign(scope.name(), op) if used is None else assign(scope, used, used.operands[0], new_name=False)
+    return (
+        ir.Assign(scope.name(), op) if used is None else assign(scope, used, used.operands[0], new_name=False)
+    )
 
 
-def draw_inplace(scope: Scope, state: bool = False) -> Stmt | None:
-    """An in-place op on an argument, a local variable, state (with ``state``, only that), or
-    a view of these.
-    """
+def draw_inplace(scope: Scope, state: bool = False) -> ir.Stmt | None:
+    """Draw an in-place op on a variable, on state (with ``state``, only that), or on a view of these."""
     groups = enabled(scope, mutating=True)
     on_values = [names for names in groups if OPS[names[0]].mutates == "value"]
     on_metadata = [names for names in groups if OPS[names[0]].mutates == "metadata"]
@@ -301,7 +301,7 @@ def draw_inplace(scope: Scope, state: bool = False) -> Stmt | None:
             groups, targets = groups if scope.choose.chance(30) else on_values, [view]
     # Real code often copies parameters and buffers into items and other tensors.
     held = [*scope.attributes()] if scope.choose.chance(20) else []
-    seconds: list[Expr] = [*held] or scope.tensors()
+    seconds: list[ir.Expr] = [*held] or scope.tensors()
     if scope.choose.chance(25):
         made = draw_op(scope, [COMPUTED], seconds, [])
         seconds = [made] if made is not None else seconds
@@ -314,5 +314,5 @@ def draw_inplace(scope: Scope, state: bool = False) -> Stmt | None:
     if op is None:
         return None
     if OPS[op.name].statement or not scope.choose.chance(20):
-        return Do(op)
-    return Assign(scope.name(), op)
+        return ir.Do(op)
+    return ir.Assign(scope.name(), op)

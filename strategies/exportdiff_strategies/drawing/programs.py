@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import NamedTuple
 
 from hypothesis import assume
 from hypothesis import strategies as st
 
+from exportdiff_strategies import program as ir
 from exportdiff_strategies.drawing.arguments import OPTIONS, draw_args, draw_inputs, in_some_order
 from exportdiff_strategies.drawing.classes import DEPTH, INSTANCES, ClassBuilder
 from exportdiff_strategies.drawing.modules import count_instances
@@ -17,35 +17,27 @@ from exportdiff_strategies.drawing.tracing import traceable_root
 from exportdiff_strategies.machine import Machine, arguments, bind
 from exportdiff_strategies.naming import with_unusual_names
 from exportdiff_strategies.profiles import BASE, MIX, PROFILES
-from exportdiff_strategies.program import Arg, ClassDef, Dim, Dynamic, Given, Input, Program, TensorInput
 from exportdiff_strategies.swarm import Chooser, Draw
 from exportdiff_strategies.tidy import compact, instantiated, tidy
 from exportdiff_strategies.trace import Trace
 from exportdiff_strategies.values import Value
 
 MORE = (90, 38)
-"""Percent of the examples with a first, and then a second, class besides the root class."""
+"""Percent of the examples with a first, and then a second, class in addition to the root class."""
 
 DEEP = (100, 97, 92, 66)
 """The same for examples that may be deep."""
 
 
-class Example(NamedTuple):
-    """A Program, and the switches that were on and were checked while it was drawn."""
-
-    program: Program
-    switches: frozenset[str]
-
-
 @st.composite
-def examples(
+def programs(
     draw: Draw,
     *,
     profile: str = "default",
     switches: frozenset[str] | None = None,
     forbidden: frozenset[str] = frozenset(),
-) -> Example:
-    """Programs that eager accepts for three consecutive calls and every probe.
+) -> ir.Program:
+    """Draw Programs that eager accepts for three consecutive calls and every probe.
 
     ``profile`` is a name of PROFILES, or "default". ``switches``, if given, replace the profile: all others
     are off. The ``forbidden`` switches are off in any case. Shrinks towards one class that returns ``x + 1``,
@@ -63,27 +55,15 @@ def examples(
     machine = Machine(program.classes, program.training)
     machine.trace = trace
     assume(machine.accepts(program))
-    program = compact(program) if choose.on("model.debris") else tidy(program, trace)
-    return Example(program, frozenset(choose.used))
-
-
-def programs(
-    *,
-    profile: str = "default",
-    switches: frozenset[str] | None = None,
-    forbidden: frozenset[str] = frozenset(),
-) -> st.SearchStrategy[Program]:
-    """The Programs of ``examples``, with the same arguments and errors."""
-    drawn = examples(profile=profile, switches=switches, forbidden=forbidden)
-    return drawn.map(lambda example: example.program)
+    return compact(program) if choose.on("model.debris") else tidy(program, trace)
 
 
 _MIXED = st.integers(0, len(MIX) - 1)
 
 
-def _draw_program(choose: Chooser) -> Program:
+def _draw_program(choose: Chooser) -> ir.Program:
     style = draw_style(choose, choose.on("model.training"))
-    classes: list[ClassDef] = []
+    classes: list[ir.ClassDef] = []
     levels: dict[str, int] = {}
     for index, percent in enumerate(DEEP if choose.on("hierarchy.deep") else MORE):
         if not choose.chance(percent):
@@ -107,22 +87,26 @@ def _draw_program(choose: Chooser) -> Program:
         given, keyword = (
             tuple((name, resized.get(name, value)) for name, value in pairs) for pairs in (given, keyword)
         )
-    outline = Program((*classes, ClassDef("Model", (), args, ())), given, keyword, style.training, dynamic)
+    outline = ir.Program(
+        (*classes, ir.ClassDef("Model", (), args, ())), given, keyword, style.training, dynamic
+    )
     calls = [_names(outline, sizes) for sizes in ((), *(dynamic.probes if dynamic else ()))]
     model = root.draw_root_class(args, calls)
     graph = choose.maybe("hierarchy.graph_root", 70) and traceable_root(model, root.owner)
     return replace(outline, classes=(*classes, model), graph=graph)
 
 
-def _names(program: Program, sizes: tuple[int, ...]) -> dict[str, Value]:
+def _names(program: ir.Program, sizes: tuple[int, ...]) -> dict[str, Value]:
     args, kwargs = arguments(program, sizes)
     return bind(program.root.args, args, kwargs)
 
 
-def _arrange(args: tuple[Arg, ...], inputs: dict[str, Input], choose: Chooser) -> tuple[Given, Given]:
+def _arrange(
+    args: tuple[ir.Arg, ...], inputs: dict[str, ir.Input], choose: Chooser
+) -> tuple[ir.NamedInputs, ir.NamedInputs]:
     """Pass the inputs by position as far as possible, then by keyword."""
-    positional: list[tuple[str, Input]] = []
-    keyword: list[tuple[str, Input]] = []
+    positional: list[tuple[str, ir.Input]] = []
+    keyword: list[tuple[str, ir.Input]] = []
     plain = [arg.name for arg in args if arg.kind not in ("rest", "options")]
     if any(name not in inputs for name in plain):
         inputs.pop("rest0", None)
@@ -142,52 +126,50 @@ def _arrange(args: tuple[Arg, ...], inputs: dict[str, Input], choose: Chooser) -
 
 
 def _with_second(
-    choose: Chooser, dynamic: Dynamic, inputs: dict[str, Input]
-) -> tuple[Dynamic, dict[str, Input]]:
+    choose: Chooser, dynamic: ir.Dynamic, inputs: dict[str, ir.Input]
+) -> tuple[ir.Dynamic, dict[str, ir.Input]]:
     """The dynamic sizes with a second dimension, that of one more input; and this input with its new size.
 
-    The dimension is one of its own, or derived from the first. Its sizes are never 0 or 1.
+    The dimension is independent of the first, or derived from it. Its sizes are never 0 or 1.
     """
     names = [name for name, _, _ in dynamic.places if name != "x"]
     if not names:
         return dynamic, {}
     name = choose.pick(names)
     value = inputs[name]
-    assert isinstance(value, TensorInput)
+    assert isinstance(value, ir.TensorInput)
     first, *rest = value.fill.shape
     sizes = [size for (size,) in dynamic.probes]
     kind = dynamic.dims[0].kind
     if kind == "named" and choose.chance(50):
         times, more = choose.pick(((2, 0), (1, 1), (2, 1)))
-        dim = Dim("m", kind, base="n", times=times, more=more)
+        dim = ir.Dim("m", kind, base="n", times=times, more=more)
         size, others = times * first + more, [times * each + more for each in sizes]
     else:
         # No probe gives both dimensions one size.
-        dim, size = Dim("m", kind), first + 3
+        dim, size = ir.Dim("m", kind), first + 3
         others = [max(*sizes, first) + 4 + number for number in range(len(sizes))]
     places = tuple((n, d, "m" if n == name else symbol) for n, d, symbol in dynamic.places)
     probes = tuple(zip(sizes, others, strict=True))
     resized = replace(value, fill=replace(value.fill, shape=(size, *rest)))
-    return Dynamic((*dynamic.dims, dim), places, probes), {name: resized}
+    return ir.Dynamic((*dynamic.dims, dim), places, probes), {name: resized}
 
 
-def _draw_dynamic(choose: Chooser, inputs: dict[str, Input], style: Style) -> Dynamic | None:
-    """Which sizes are dynamic: the first size of every tensor with the shape of ``x``; all
-    of these are equal.
-    """
+def _draw_dynamic(choose: Chooser, inputs: dict[str, ir.Input], style: Style) -> ir.Dynamic | None:
+    """The dynamic sizes: the first size of every tensor with the shape of ``x``; all of these are equal."""
     if not style.sizes:
         return None
     places = [
         (name, 0)
         for name, given in inputs.items()
-        if isinstance(given, TensorInput) and given.fill.shape == style.shape
+        if isinstance(given, ir.TensorInput) and given.fill.shape == style.shape
     ]
     kind = choose.pick(("named", "auto", "dynamic")) if choose.on("dynamic.hints") else "named"
     low = high = None
     if choose.maybe("dynamic.range", 75) and kind == "named":
         sizes = (style.shape[0], *style.sizes)
         low, high = min(sizes), max(sizes) + choose.upto(1)
-    dims = (Dim("n", kind, low, high),)
-    return Dynamic(
+    dims = (ir.Dim("n", kind, low, high),)
+    return ir.Dynamic(
         dims, tuple((name, dim, "n") for name, dim in places), tuple((size,) for size in style.sizes)
     )

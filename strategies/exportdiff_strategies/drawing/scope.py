@@ -1,27 +1,35 @@
 """The context in which statements are drawn: the scenarios of a method, and the values in reach.
 
-A body is drawn under several *scenarios* at once (one Frame for each combination of argument values), so that
-every statement is valid whichever way the branches around it go.
+A scenario is one combination of argument values. A body is drawn under several scenarios at once (one
+CallFrame each), so that every statement is valid whichever way the branches around it go.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
+from typing import TypeVar
 
+from exportdiff_strategies import program as ir
 from exportdiff_strategies.drawing.modules import walk
 from exportdiff_strategies.machine import Machine
 from exportdiff_strategies.ops import Rejected
-from exportdiff_strategies.program import Arg, Attr, AttributePath, Cond, Expr, Item, Stmt, Var
 from exportdiff_strategies.swarm import Chooser
-from exportdiff_strategies.values import Box, Frame, Ref, Value
+from exportdiff_strategies.values import CallFrame, CollectionValue, TensorValue, Value
 
 OPERANDS = 6
 """How many of the tensors in scope are considered as operands, the newest first."""
 
 
-Maker = Callable[["Scope"], Stmt | None]
+S = TypeVar("S", bound=ir.Stmt)
+
+Maker = Callable[["Scope"], ir.Stmt | None]
 """Draws one statement."""
+
+
+def tried(maker: Maker) -> Maker:
+    """Return a maker that executes the drawn statement, and drops it if a scenario rejects it."""
+    return lambda scope: scope.accepted(maker(scope))
 
 
 @dataclass
@@ -30,35 +38,33 @@ class Scope:
 
     choose: Chooser
     machine: Machine
-    args: tuple[Arg, ...]
-    frames: list[Frame]
+    args: tuple[ir.Arg, ...]
+    frames: list[CallFrame]
     depth: int = 0
     fresh: list[int] = field(default_factory=lambda: [0])
-    called: dict[tuple[AttributePath, str], Expr] = field(default_factory=dict)
+    called: dict[tuple[ir.AttributePath, str], ir.Expr] = field(default_factory=dict)
     """(path of the callee, argument) -> the value that was passed last.
 
     Calls with other values are interesting.
     """
-    written_state: list[Expr] = field(default_factory=list)
+    written_state: list[ir.Expr] = field(default_factory=list)
     """Attributes of called children that these calls have changed."""
-    read_by_operators: set[AttributePath] = field(default_factory=set)
+    read_by_operators: set[ir.AttributePath] = field(default_factory=set)
     """Attributes that a control-flow operator has read."""
     methods: tuple[str, ...] = ()
     """The methods of ``self`` that may be called."""
-    wanted: list[Expr] = field(default_factory=list)
+    wanted: list[ir.Expr] = field(default_factory=list)
     """What the model should return."""
     pending: list[Maker] = field(default_factory=list)
     """Makers of statements that should follow the latest statement, as in real code."""
     operator_args: tuple[str, ...] = ()
-    """The arguments of the local function of a control-flow operator, in which nothing may
-    be changed; else empty.
-    """
+    """The arguments, if this is the local function of a control-flow operator, which may change nothing."""
 
     operator_writes: bool = False
     """Whether this operator allows its functions to write to what existed before."""
 
     def inner(
-        self, frames: list[Frame], *, operator_args: tuple[str, ...] = (), operator_writes: bool = False
+        self, frames: list[CallFrame], *, operator_args: tuple[str, ...] = (), operator_writes: bool = False
     ) -> Scope:
         """A scope for a nested suite with these frames."""
         return replace(
@@ -73,9 +79,9 @@ class Scope:
         """Whether a name may be bound again: in a local function, only its arguments may."""
         return not self.operator_args or name in self.operator_args
 
-    def try_out(self, stmt: Stmt) -> bool:
+    def try_out(self, stmt: ir.Stmt) -> bool:
         """Execute a statement in every scenario; if one rejects the statement, in none, and return False."""
-        frames = [frame.copy() for frame in self.frames]
+        frames = self.copies()
         try:
             for frame in frames:
                 self.machine.run((stmt,), frame)
@@ -85,7 +91,11 @@ class Scope:
         self.frames[:] = frames
         return True
 
-    def copies(self) -> list[Frame]:
+    def accepted(self, stmt: S | None) -> S | None:
+        """Execute a drawn statement as ``try_out`` does; return the statement, or None if it is rejected."""
+        return stmt if stmt is not None and self.try_out(stmt) else None
+
+    def copies(self) -> list[CallFrame]:
         """Copies of the frames, for drawing statements that may be dropped."""
         return [frame.copy() for frame in self.frames]
 
@@ -98,61 +108,64 @@ class Scope:
             and all(isinstance(frame.names.get(name), kind) for frame in rest)
         ]
 
-    def variables(self) -> list[Var]:
+    def variables(self) -> list[ir.Var]:
         """Variables that are tensors in every scenario, the newest first."""
-        return [Var(name) for name in self._named(Ref)]
+        return [ir.Var(name) for name in self._named(TensorValue)]
 
-    def boxes(self, kind: str = "") -> list[Var]:
+    def boxes(self, kind: str = "") -> list[ir.Var]:
         """Variables that are containers (of a kind) in every scenario."""
         return [
-            Var(name)
-            for name in self._named(Box)
+            ir.Var(name)
+            for name in self._named(CollectionValue)
             if not kind or all(_kind(frame.names[name]) == kind for frame in self.frames)
         ]
 
-    def callables(self) -> list[Var]:
+    def callables(self) -> list[ir.Var]:
         """Arguments that can be called."""
-        return [Var(arg.name) for arg in self.args if arg.kind == "function"]
+        return [ir.Var(arg.name) for arg in self.args if arg.kind == "function"]
 
-    def items(self) -> list[Item]:
+    def items(self) -> list[ir.Item]:
         """Tensors in containers that are variables."""
         found = []
         for var in self.boxes():
             boxes = [frame.names[var.name] for frame in self.frames]
             first = boxes[0]
-            for key in first.items if isinstance(first, Box) else ():
-                if all(isinstance(b, Box) and isinstance(b.items.get(key), Ref) for b in boxes):
-                    dotted = isinstance(first, Box) and first.kind in ("named", "data", "result")
-                    found.append(Item(var, key, dotted))
+            for key in first.items if isinstance(first, CollectionValue) else ():
+                if all(
+                    isinstance(b, CollectionValue) and isinstance(b.items.get(key), TensorValue)
+                    for b in boxes
+                ):
+                    dotted = isinstance(first, CollectionValue) and first.kind in ("named", "data", "result")
+                    found.append(ir.Item(var, key, dotted))
         return found
 
-    def attributes(self) -> list[Attr]:
+    def attributes(self) -> list[ir.Attr]:
         """Attributes of ``self`` that are tensors and, if the switch is on, of its children."""
-        return [Attr(path) for path, value in self.walk_state() if isinstance(value, Ref)]
+        return [ir.Attr(path) for path, value in self.walk_state() if isinstance(value, TensorValue)]
 
-    def numbers(self) -> list[Attr]:
+    def numbers(self) -> list[ir.Attr]:
         """Attributes that are Python ints."""
-        return [Attr(path) for path, value in self.walk_state() if type(value) is int]
+        return [ir.Attr(path) for path, value in self.walk_state() if type(value) is int]
 
-    def rates(self) -> list[Attr]:
+    def rates(self) -> list[ir.Attr]:
         """Attributes that are Python floats."""
-        return [Attr(path) for path, value in self.walk_state() if type(value) is float]
+        return [ir.Attr(path) for path, value in self.walk_state() if type(value) is float]
 
-    def walk_state(self) -> Iterator[tuple[AttributePath, Value]]:
+    def walk_state(self) -> Iterator[tuple[ir.AttributePath, Value]]:
         """Attributes of ``self`` and, if the switch is on, of its children."""
         return walk(self.frames[0].owner, 2 if self.choose.on("state.read_child") else 1)
 
-    def tensors(self) -> list[Expr]:
+    def tensors(self) -> list[ir.Expr]:
         """The tensors considered as operands, simplest first."""
-        variables: list[Expr] = [*self.variables()]
+        variables: list[ir.Expr] = [*self.variables()]
         return [*variables[:OPERANDS], *self.items()[:OPERANDS], *self.attributes()[:OPERANDS]]
 
-    def recent(self) -> Expr | None:
+    def recent(self) -> ir.Expr | None:
         """Mostly the newest tensor: code with results that are used finds more bugs than dead code."""
         tensors = self.tensors()
         return self.choose.mostly_first(tensors) if tensors else None
 
-    def value(self, expr: Expr, frame: Frame) -> Ref | None:
+    def value(self, expr: ir.Expr, frame: CallFrame) -> TensorValue | None:
         """The tensor that an expression is in one scenario, or None. Uses no fuel."""
         left = frame.fuel[0]
         try:
@@ -161,9 +174,15 @@ class Scope:
             return None
         finally:
             frame.fuel[0] = left
-        return value if isinstance(value, Ref) else None
+        return value if isinstance(value, TensorValue) else None
 
-    def holds(self, cond: Cond, frame: Frame) -> bool:
+    def values(self, expr: ir.Expr) -> list[TensorValue] | None:
+        """The tensors that an expression is in all scenarios; None if it is something else in one of them."""
+        found = [self.value(expr, frame) for frame in self.frames]
+        known = [value for value in found if value is not None]
+        return known if len(known) == len(found) else None
+
+    def holds(self, cond: ir.Cond, frame: CallFrame) -> bool:
         """The truth of a condition in one scenario. Raises Rejected if it cannot be decided. Uses no fuel."""
         left = frame.fuel[0]
         try:
@@ -176,10 +195,10 @@ class Scope:
         self.fresh[0] += 1
         return f"h{self.fresh[0]}"
 
-    def flags(self, *kinds: str) -> list[Var]:
+    def flags(self, *kinds: str) -> list[ir.Var]:
         """The method's own arguments of some kinds."""
-        return [Var(arg.name) for arg in self.args if arg.kind in kinds]
+        return [ir.Var(arg.name) for arg in self.args if arg.kind in kinds]
 
 
 def _kind(value: Value) -> str:
-    return value.kind if isinstance(value, Box) else ""
+    return value.kind if isinstance(value, CollectionValue) else ""

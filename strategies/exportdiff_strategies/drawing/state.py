@@ -4,47 +4,33 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from exportdiff_strategies import program as ir
 from exportdiff_strategies.drawing.modules import class_of, modules
 from exportdiff_strategies.drawing.operations import JOINS, assign, draw_op
 from exportdiff_strategies.drawing.scope import Scope
-from exportdiff_strategies.program import (
-    Attr,
-    AttributePath,
-    Bump,
-    Cond,
-    Do,
-    Expr,
-    If,
-    Set,
-    Step,
-    Stmt,
-    Swap,
-    Var,
-    of_type,
-)
-from exportdiff_strategies.values import Instance, Ref
+from exportdiff_strategies.values import Instance, TensorValue
 
 NEW_NAMES = ("cache", "last")
 """The names of attributes that only ``forward`` creates."""
 
 
-def draw_update(scope: Scope) -> Stmt | None:
+def draw_update(scope: Scope) -> ir.Stmt | None:
     """One of the ways to change an attribute that the switches allow."""
     ways = [way for name, way in WAYS.items() if scope.choose.on(name)]
     return scope.choose.pick(ways)(scope) if ways and not scope.operator_args else None
 
 
-def buffers(scope: Scope) -> list[tuple[AttributePath, Ref]]:
+def buffers(scope: Scope) -> list[tuple[ir.AttributePath, TensorValue]]:
     """Attributes of ``self``, or of a child, that can be rebound to another tensor."""
     found = []
     for path, value in scope.walk_state():
         holder = _holder(scope, path)
-        if isinstance(value, Ref) and holder.slots.get(path[-1]) in ("buffer", "scratch", "constant"):
+        if isinstance(value, TensorValue) and holder.slots.get(path[-1]) in ("buffer", "scratch", "constant"):
             found.append((path, value))
     return found
 
 
-def _holder(scope: Scope, path: AttributePath) -> Instance:
+def _holder(scope: Scope, path: ir.AttributePath) -> Instance:
     holder = scope.frames[0].owner
     for step in path[:-1]:
         value = holder.attrs[step]
@@ -59,7 +45,7 @@ _OTHER_TYPE_OPS = ("to_double", "long", "bfloat16", "unsqueeze", "row", "t", "fl
 """Ops for a new value of a buffer with another dtype, shape or layout."""
 
 
-def draw_rebind(scope: Scope) -> Stmt | None:
+def draw_rebind(scope: Scope) -> ir.Stmt | None:
     """``self.b = self.b + x``, or any other tensor: an input, another buffer, another dtype or shape."""
     found = buffers(scope)
     # Attributes that a control-flow operator has read come first: its functions are traced separately.
@@ -67,36 +53,32 @@ def draw_rebind(scope: Scope) -> Stmt | None:
     return draw_rebinding(scope, scope.choose.mostly_first(found)[0]) if found else None
 
 
-def draw_rebinding(scope: Scope, path: AttributePath, from_others: bool = True) -> Stmt | None:
-    """``self.<path> = value``: mostly, and without ``from_others`` whenever possible,
-    computed from the old value.
-    """
-    itself: list[Expr] = [Attr(path)]
-    value: Expr | None = None
+def draw_rebinding(scope: Scope, path: ir.AttributePath, from_others: bool = True) -> ir.Stmt | None:
+    """``self.<path> = value``, computed from the old value: mostly or, without ``from_others``, always."""
+    itself: list[ir.Expr] = [ir.Attr(path)]
+    value: ir.Expr | None = None
     if not from_others or scope.choose.chance(70):
         names = _OTHER_TYPE_OPS if scope.choose.chance(40) else _SAME_TYPE_OPS
         value = draw_op(scope, [names], itself, scope.tensors())
-    return Set(path, value or scope.choose.pick(scope.tensors()))
+    return ir.SetAttr(path, value or scope.choose.pick(scope.tensors()))
 
 
-def _copy(scope: Scope) -> Stmt | None:
+def _copy(scope: Scope) -> ir.Stmt | None:
     """``self.b.copy_(x)``, mostly of an argument: how real code keeps caches and targets."""
-    targets: list[Expr] = [Attr(path) for path, _ in buffers(scope)]
-    given: list[Expr] = [Var(arg.name) for arg in scope.args if arg.kind == "tensor"]
+    targets: list[ir.Expr] = [ir.Attr(path) for path, _ in buffers(scope)]
+    given: list[ir.Expr] = [ir.Var(arg.name) for arg in scope.args if arg.kind == "tensor"]
     sources = given if scope.choose.chance(60) else scope.tensors()
     op = draw_op(scope, [("copy_",)], targets, sources)
     near = scope.recent() if op is not None and scope.choose.chance(40) else None
     if op is None or near is None:
-        return None if op is None else Do(op)
+        return None if op is None else ir.Do(op)
     # Use the buffer, so that its new value reaches an output.
     used = draw_op(scope, [JOINS], [near], [op])
-    return Do(op) if used is None else assign(scope, used, near)
+    return ir.Do(op) if used is None else assign(scope, used, near)
 
 
-def draw_handover(scope: Scope) -> Set | None:
-    """``self.child.scaled = x * 2``, for an attribute that the child reads; the next
-    statement calls the child.
-    """
+def draw_handover(scope: Scope) -> ir.SetAttr | None:
+    """``self.child.scaled = x * 2``, for an attribute that the child reads; a call of the child follows."""
     if scope.operator_args:
         return None
     owner = scope.frames[0].owner
@@ -112,7 +94,7 @@ def draw_handover(scope: Scope) -> Set | None:
         return None
     path = scope.choose.mostly_first(read)
     value = draw_op(scope, [_HANDED_OPS], [near], scope.tensors()[:3]) or near
-    return Set(path, value)
+    return ir.SetAttr(path, value)
 
 
 SET_FROM_OUTSIDE = ("constant", "scratch", "buffer")
@@ -122,7 +104,7 @@ _HANDED_OPS = ("double", "add_one", "neg", "mul", "add", "tanh", "sub")
 """Ops for the value of such an attribute."""
 
 
-def draw_own_read(scope: Scope) -> Stmt | None:
+def draw_own_read(scope: Scope) -> ir.Stmt | None:
     """``x = x * self.scaled``, for an attribute that a parent may have set."""
     near = scope.recent()
     op = (
@@ -133,53 +115,53 @@ def draw_own_read(scope: Scope) -> Stmt | None:
     return None if op is None or near is None else assign(scope, op, near, new_name=False)
 
 
-def draw_own_write(scope: Scope) -> Stmt | None:
+def draw_own_write(scope: Scope) -> ir.Stmt | None:
     """``self.count.add_(1)``: a module that counts, or keeps statistics."""
     op = draw_op(scope, [COUNTING], _own(scope, ("buffer", "scratch")), scope.tensors()[:3])
-    return None if op is None else Do(op)
+    return None if op is None else ir.Do(op)
 
 
 COUNTING = ("add_", "add_tensor_", "copy_", "sub_")
 """Ops by which a module updates its own buffers."""
 
 
-def _own(scope: Scope, kinds: Sequence[str]) -> list[Expr]:
+def _own(scope: Scope, kinds: Sequence[str]) -> list[ir.Expr]:
     """The tensors of these kinds that are attributes of ``self``."""
     slots = scope.frames[0].owner.slots
-    return [Attr((step,)) for kind in kinds for step, slot in slots.items() if slot == kind]
+    return [ir.Attr((step,)) for kind in kinds for step, slot in slots.items() if slot == kind]
 
 
-def _reads(module: Instance, step: Step) -> bool:
+def _reads(module: Instance, step: ir.Step) -> bool:
     cls = class_of(module)
-    return cls is not None and Attr((step,)) in of_type(cls.body, Attr)
+    return cls is not None and ir.Attr((step,)) in ir.of_type(cls.body, ir.Attr)
 
 
-def _swap(scope: Scope) -> Stmt | None:
+def _swap(scope: Scope) -> ir.Stmt | None:
     found = buffers(scope)
     if len(found) < 2:
         return None
     (first, _), (second, _) = found[0], scope.choose.pick(found[1:])
-    return Swap(first, second)
+    return ir.Swap(first, second)
 
 
-def _bump(scope: Scope) -> Stmt | None:
+def _bump(scope: Scope) -> ir.Stmt | None:
     counters = scope.numbers()
-    return Bump(scope.choose.pick(counters).path) if counters else None
+    return ir.Increment(scope.choose.pick(counters).path) if counters else None
 
 
-def draw_count(scope: Scope) -> Stmt | None:
+def draw_count(scope: Scope) -> ir.Stmt | None:
     """``self.step += 1``, for a counter of the module itself."""
     own = [number for number in scope.numbers() if len(number.path) == 1]
-    return Bump(own[0].path) if own else None
+    return ir.Increment(own[0].path) if own else None
 
 
-def _create(scope: Scope) -> Stmt | None:
+def _create(scope: Scope) -> ir.Stmt | None:
     """An attribute that ``__init__`` does not define."""
     tensors = scope.tensors()
-    return Set((scope.choose.pick(NEW_NAMES),), scope.choose.pick(tensors)) if tensors else None
+    return ir.SetAttr((scope.choose.pick(NEW_NAMES),), scope.choose.pick(tensors)) if tensors else None
 
 
-def draw_set_once(scope: Scope) -> Stmt | None:
+def draw_set_once(scope: Scope) -> ir.Stmt | None:
     """``if self.cache is None: self.cache = value``."""
     empty = [name for name, value in scope.frames[0].owner.attrs.items() if value is None]
     tensors = scope.tensors()
@@ -187,17 +169,17 @@ def draw_set_once(scope: Scope) -> Stmt | None:
         return None
     path = (scope.choose.pick(empty),)
     value = draw_op(scope, [_SAME_TYPE_OPS], [scope.choose.mostly_first(tensors)], tensors)
-    return None if value is None else If(Cond("is_none", Attr(path)), (Set(path, value),))
+    return None if value is None else ir.If(ir.Cond("is_none", ir.Attr(path)), (ir.SetAttr(path, value),))
 
 
-def _grow(scope: Scope) -> Stmt | None:
+def _grow(scope: Scope) -> ir.Stmt | None:
     """``self.cache = torch.cat([self.cache, x])``."""
     found = buffers(scope)
     if not found:
         return None
     path = scope.choose.mostly_first(found)[0]
-    op = draw_op(scope, [("cat",)], [Attr(path)], scope.tensors())
-    return None if op is None else Set(path, op)
+    op = draw_op(scope, [("cat",)], [ir.Attr(path)], scope.tensors())
+    return None if op is None else ir.SetAttr(path, op)
 
 
 WAYS = {

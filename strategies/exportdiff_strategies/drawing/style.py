@@ -1,4 +1,4 @@
-"""What the classes of one Program share: shapes and dtypes that fit together."""
+"""The shapes and dtypes that all tensors of one Program follow, so that they fit together."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from functools import lru_cache
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, broadcastable_shapes
 
+from exportdiff_strategies import program as ir
 from exportdiff_strategies.machine import LAYOUTS
-from exportdiff_strategies.program import Fill
 from exportdiff_strategies.swarm import Chooser
 from exportdiff_strategies.types import Shape, inexact
 
@@ -27,7 +27,7 @@ _IMAGES: tuple[Shape, ...] = ((1, 2, 3), (2, 2, 2), (1, 2, 2, 2))
 _SHAPES = array_shapes(min_dims=1, max_dims=3, min_side=1, max_side=3)
 
 DTYPES = ("float64", "complex64", "bfloat16", "float16", "int64", "complex64", "int64")
-"""The dtypes of ``x`` besides float32."""
+"""The dtypes of ``x`` other than float32."""
 
 SECOND_DTYPES = ("int64", "bool", "float64", "float16", "bfloat16", "int32")
 """The dtypes of second tensors and of buffers."""
@@ -51,7 +51,7 @@ class Style:
         """The shapes of ``x``: one for every size of its first dimension."""
         return [self.shape, *((size, *self.shape[1:]) for size in self.sizes if size != self.shape[0])]
 
-    def fill(self, choose: Chooser, kind: str = "buffer", shape: Shape | None = None) -> Fill:
+    def fill(self, choose: Chooser, kind: str = "buffer", shape: Shape | None = None) -> ir.Fill:
         """A tensor that broadcasts with ``x``."""
         if shape is None:
             shape = self._shape(choose)
@@ -61,7 +61,7 @@ class Style:
         if kind == "parameter" and not inexact(dtype):
             dtype = "float32"
         low, high = choose.pick(FILLS)
-        return Fill(shape, low, high, dtype)
+        return ir.Fill(shape, low, high, dtype)
 
     def layouts(self, shape: Shape, dtype: str) -> list[str]:
         """The memory layouts that a tensor of this shape and dtype may have, simplest first."""
@@ -110,6 +110,6 @@ def draw_style(choose: Chooser, training: bool) -> Style:
         # Export treats the sizes 0 and 1 specially, so the example is larger.
         shape = (choose.pick((3, 4, 2)), *shape[1:])
         # The neighbours of the example's size, where a range may end. torch promises less for 0 and 1.
-        beside = (shape[0] + 1, shape[0] - 1)
-        sizes = choose.pick(((2, 5), (4, 1), (6, 3), (3, 0), (5, 7), beside, beside))
+        neighbours = (shape[0] + 1, shape[0] - 1)
+        sizes = choose.pick(((2, 5), (4, 1), (6, 3), (3, 0), (5, 7), neighbours, neighbours))
     return Style(shape, dtype, training, sizes)

@@ -12,11 +12,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import fields, is_dataclass, replace
 from typing import TypeVar
 
+from exportdiff_strategies import program as ir
 from exportdiff_strategies.drawing.modules import modules
 from exportdiff_strategies.drawing.operations import VIEWS, assign, draw_op, enabled
 from exportdiff_strategies.drawing.scope import Scope
 from exportdiff_strategies.ops import OPS
-from exportdiff_strategies.program import Attr, Call, Expr, Lit, Literal, Op, Return, Stmt, Var, nodes
 from exportdiff_strategies.types import inexact
 
 TRIES = 6
@@ -38,10 +38,10 @@ TYPED = dict(_other_types())
 """Name of an op -> the op with a float instead of an int, or the other way round."""
 
 
-def draw_twin(scope: Scope, body: Sequence[Stmt]) -> list[Stmt] | None:
+def draw_twin(scope: Scope, body: Sequence[ir.Stmt]) -> list[ir.Stmt] | None:
     """Copy statements with one detail changed, and execute the copy; None if no change is valid."""
-    body = [stmt for stmt in body if not isinstance(stmt, Return)]
-    details = [(old, new) for old in nodes(tuple(body)) for new in _other(scope, old)]
+    body = [stmt for stmt in body if not isinstance(stmt, ir.Return)]
+    details = [(old, new) for old in ir.nodes(tuple(body)) for new in _other(scope, old)]
     if not details:
         return None
     first = scope.choose.upto(len(details) - 1)
@@ -57,7 +57,7 @@ def draw_twin(scope: Scope, body: Sequence[Stmt]) -> list[Stmt] | None:
     return None
 
 
-def draw_pair(scope: Scope) -> Stmt | None:
+def draw_pair(scope: Scope) -> ir.Stmt | None:
     """Draw ``x = f(x) + g(x)`` with two ops that differ in one detail, and execute it; None if no ops fit."""
     tensors = scope.tensors()
     names: Sequence[Sequence[str]] = enabled(scope, mutating=False)
@@ -73,7 +73,7 @@ def draw_pair(scope: Scope) -> Stmt | None:
     join = scope.choose.pick(("add", "mul", "sub"))
     for turn in range(min(TRIES, len(others))):
         stmt = assign(
-            scope, Op(join, (op, others[(first + turn) % len(others)])), op.operands[0], new_name=False
+            scope, ir.Op(join, (op, others[(first + turn) % len(others)])), op.operands[0], new_name=False
         )
         trial = replace(scope, frames=scope.copies())
         if _runs(trial, [stmt]):
@@ -82,12 +82,12 @@ def draw_pair(scope: Scope) -> Stmt | None:
     return None
 
 
-def _whole(scope: Scope, expr: Expr) -> bool:
+def _whole(scope: Scope, expr: ir.Expr) -> bool:
     ref = scope.value(expr, scope.frames[0])
     return ref is not None and not inexact(ref.type.dtype)
 
 
-def _runs(trial: Scope, body: Sequence[Stmt]) -> bool:
+def _runs(trial: Scope, body: Sequence[ir.Stmt]) -> bool:
     """Execute statements; some have operands that they were not drawn for."""
     trial.machine.checks_params = True
     try:
@@ -112,19 +112,19 @@ def copied(root: N, old: object, new: object) -> N:
 
 def _other(scope: Scope, node: object) -> Iterator[object]:
     """Nodes that can replace a node."""
-    if isinstance(node, Op):
+    if isinstance(node, ir.Op):
         yield from _other_op(node)
-    elif isinstance(node, Lit):
-        yield from (Lit(value) for value in _other_literal(node.value))
-    elif isinstance(node, Attr):
+    elif isinstance(node, ir.Lit):
+        yield from (ir.Lit(value) for value in _other_literal(node.value))
+    elif isinstance(node, ir.Attr):
         yield from (attr for attr in scope.attributes()[:4] if attr != node)
-    elif isinstance(node, Var):
+    elif isinstance(node, ir.Var):
         yield from (var for var in scope.variables()[:3] if var != node)
-    elif isinstance(node, Call):
+    elif isinstance(node, ir.CallModule):
         yield from _other_call(scope, node)
 
 
-def _other_op(op: Op) -> Iterator[Op]:
+def _other_op(op: ir.Op) -> Iterator[ir.Op]:
     spec = OPS[op.name]
     alike = [
         name
@@ -146,7 +146,7 @@ def _other_op(op: Op) -> Iterator[Op]:
             yield replace(op, operands=(second, first, *rest))
 
 
-def _other_literal(value: object) -> Iterator[Literal]:
+def _other_literal(value: object) -> Iterator[ir.Literal]:
     if isinstance(value, bool):
         yield not value
     elif isinstance(value, int):
@@ -157,8 +157,10 @@ def _other_literal(value: object) -> Iterator[Literal]:
         yield "b" if value == "a" else "a"
 
 
-def _other_call(scope: Scope, call: Call) -> Iterator[Call]:
-    others: list[Call] = [replace(call, callee=path) for path, _ in modules(scope.frames[0].owner, 2)][:3]
+def _other_call(scope: Scope, call: ir.CallModule) -> Iterator[ir.CallModule]:
+    others: list[ir.CallModule] = [
+        replace(call, callee=path) for path, _ in modules(scope.frames[0].owner, 2)
+    ][:3]
     yield from (other for other in others if other != call)
     for place in range(len(call.kwargs)):
         yield replace(call, kwargs=(*call.kwargs[:place], *call.kwargs[place + 1 :]))

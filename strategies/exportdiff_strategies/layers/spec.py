@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from exportdiff_strategies.ops import Operand, Outcome, Rejected
-from exportdiff_strategies.types import TensorType, category
+from exportdiff_strategies.ops import Operand, Outcome, require
+from exportdiff_strategies.types import TensorType
 
 LayerParams = tuple[int | str, ...]
 """The constants that a layer is built with."""
@@ -37,10 +37,10 @@ class LayerSpec:
     """One entry: how a layer is built, and what it returns for its one input.
 
     ``template`` is a format string over the params ``p``. ``choices`` lists the params that fit an input in
-    train or eval mode, simplest first. ``form`` says how the layer is called: a key of ``program.FORMS``.
-    ``random``: its parameters are initialized at random; ``mutates``: it changes its input in place;
-    ``lowers``: autocast runs it in its lower precision. ``tensors`` are its parameters and buffers;
-    ``updates`` gives the new bounds of the buffers that a call in train mode updates.
+    train or eval mode, simplest first; ``rule`` is only called with params that fit. ``form`` says how the
+    layer is called: a key of ``ir.FORMS``. ``random``: its parameters are initialized at random; ``mutates``:
+    it changes its input in place; ``lowers``: autocast runs it in its lower precision. ``tensors`` are its
+    parameters and buffers; ``updates`` gives the new bounds of the buffers that a call in train mode updates.
     """
 
     template: str
@@ -54,6 +54,11 @@ class LayerSpec:
     """Whether it behaves otherwise in train mode than in eval mode."""
     tensors: Callable[[LayerParams], Tensors] = _no_tensors
     updates: Callable[[Operand, LayerParams], Mapping[str, float]] = _no_updates
+
+    def outcome(self, x: Operand, params: LayerParams, training: bool) -> Outcome:
+        """Return what the layer returns. Raises Rejected for an input that the params do not fit."""
+        require(params in self.choices(x, training))
+        return self.rule(x, params, training)
 
 
 def size_of(value: int | str) -> int:
@@ -71,19 +76,3 @@ def with_dtype(x: Operand, *sizes: int) -> list[LayerParams]:
     """These sizes together with the input's dtype; no choice at all if layers do not support that dtype."""
     suffix = SUFFIXES.get(x.type.dtype)
     return [] if suffix is None else [(*sizes, suffix)]
-
-
-def require(fits: bool) -> None:
-    """Raise Rejected unless the input fits the layer."""
-    if not fits:
-        raise Rejected("does not fit the layer")
-
-
-def is_floating(x: Operand) -> bool:
-    """Whether a tensor is of a floating point dtype."""
-    return category(x.type.dtype) == "float"
-
-
-def check_dtype(x: Operand, params: LayerParams) -> None:
-    """Raise Rejected unless the input is of the layer's dtype."""
-    require(x.type.dtype == dtype_of(params))

@@ -4,74 +4,68 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from exportdiff_strategies.ops import OpSpec, Outcome, Rejected
+from exportdiff_strategies.ops import OpSpec, Outcome, Rejected, forbid
 from exportdiff_strategies.types import inexact
-from exportdiff_strategies.values import Family, Ref, Storage
+from exportdiff_strategies.values import Storage, TensorValue, ViewFamily
 
 
-def check_write(target: Ref, others: Sequence[Ref], grad_on: bool) -> None:
+def check_write(target: TensorValue, others: Sequence[TensorValue], grad_on: bool) -> None:
     """Raise Rejected if autograd forbids an in-place op on ``target`` that reads ``others``."""
     if not grad_on:
         return
-    if not inexact(target.type.dtype) and any(other.grad for other in others):
-        raise Rejected("integers have no history")
-    if target.family.leaf:
-        raise Rejected("a leaf that requires grad")
+    forbid(not inexact(target.type.dtype) and any(other.grad for other in others), "integers have no history")
+    forbid(target.family.leaf, "a leaf that requires grad")
     if not (target.grad or any(other.grad for other in others)):
         return
     if target.restriction or (target.view and target.family.gained):
         raise Rejected("a view that autograd does not allow to change")
-    if target.storage.seen_without_grad:
-        raise Rejected("a view from no_grad would lose its history")
+    forbid(target.storage.seen_without_grad, "a view from no_grad would lose its history")
 
 
 def check_out(requires_grad: bool, grad_on: bool) -> None:
     """Raise Rejected if an ``out=`` form would need gradients."""
-    if requires_grad and grad_on:
-        raise Rejected("out= does not support gradients")
+    forbid(requires_grad and grad_on, "out= does not support gradients")
 
 
-def note_write(target: Ref, requires_grad: bool, grad_on: bool) -> None:
+def note_write(target: TensorValue, requires_grad: bool, grad_on: bool) -> None:
     """Record that values were written to ``target``; ``requires_grad`` says whether an operand did."""
     if requires_grad and grad_on and inexact(target.type.dtype):
         target.family.gained |= not target.family.grad
         target.family.grad = True
 
 
-def check_storage_change(spec: OpSpec, target: Ref, adopted: Ref | None) -> None:
+def check_storage_change(spec: OpSpec, target: TensorValue, adopted: TensorValue | None) -> None:
     """Raise Rejected if a tensor that requires grad would get another storage, or other sizes by resizing."""
     if adopted is not None:
-        if target.grad or adopted.grad:
-            raise Rejected("gradients and exchanged storages do not go together")
+        forbid(target.grad or adopted.grad, "gradients and exchanged storages do not go together")
     elif spec.group == "inplace.storage" and target.grad:
         raise Rejected("gradients and resizing do not go together")
 
 
-def switch_grad(spec: OpSpec, target: Ref) -> None:
+def switch_grad(spec: OpSpec, target: TensorValue) -> None:
     """Execute ``detach_`` or ``requires_grad_`` if ``spec`` is one of them."""
     if not (spec.stops_grad or spec.starts_grad):
         return
     # The machine does not know how state and inputs were made: they may be views.
-    if target.view or (spec.stops_grad and target.storage.kind):
-        raise Rejected("views keep their history")
+    forbid(target.view or (spec.stops_grad and target.storage.kind), "views keep their history")
     if spec.starts_grad and target.grad:
         return
-    target.family = Family(spec.starts_grad, spec.starts_grad)
+    target.family = ViewFamily(spec.starts_grad, spec.starts_grad)
 
 
-def view_of(base: Ref, outcome: Outcome, spec: OpSpec | None, grad_on: bool) -> Ref:
+def view_of(base: TensorValue, outcome: Outcome, spec: OpSpec | None, grad_on: bool) -> TensorValue:
     """A view of ``base``, made by an op or (``spec`` is None) by a layer."""
     # A custom function that records no history detaches what it returns.
     detached = spec is not None and (spec.stops_grad or (spec.group == "autograd" and not grad_on))
     # A view of a tensor that requires grad requires grad as well, even under no_grad.
-    family = Family() if detached else base.family
+    family = ViewFamily() if detached else base.family
     restriction = "" if grad_on else "no_grad"
     if spec is not None and spec.multi:
         restriction = "multi"
     if not grad_on:
         base.storage.seen_without_grad = True
     reinterpreted = spec is not None and spec.reinterprets
-    return Ref(
+    return TensorValue(
         outcome.type,
         base.storage,
         family,
@@ -82,7 +76,7 @@ def view_of(base: Ref, outcome: Outcome, spec: OpSpec | None, grad_on: bool) -> 
     )
 
 
-def fresh_result(outcome: Outcome, requires_grad: bool, grad_on: bool) -> Ref:
+def fresh_result(outcome: Outcome, requires_grad: bool, grad_on: bool) -> TensorValue:
     """A result in new memory; ``requires_grad`` says whether an operand requires grad."""
     grad = requires_grad and grad_on and inexact(outcome.type.dtype)
-    return Ref(outcome.type, Storage(outcome.bound), Family(grad))
+    return TensorValue(outcome.type, Storage(outcome.bound), ViewFamily(grad))

@@ -2,47 +2,47 @@
 
 from __future__ import annotations
 
+from exportdiff_strategies import program as ir
 from exportdiff_strategies.machine.tensors import LAZY, laid_out, new_tensor
 from exportdiff_strategies.ops import OPS
-from exportdiff_strategies.program import Again, Fill, GroupInput, Input, Program, TensorInput, probe_inputs
 from exportdiff_strategies.types import inexact
-from exportdiff_strategies.values import Box, Family, PythonValue, Ref, Value
+from exportdiff_strategies.values import CollectionValue, PythonValue, TensorValue, Value, ViewFamily
 
 
-def arguments(program: Program, sizes: tuple[int, ...] = ()) -> tuple[list[Value], dict[str, Value]]:
+def arguments(program: ir.Program, sizes: tuple[int, ...] = ()) -> tuple[list[Value], dict[str, Value]]:
     """Fresh positional and keyword arguments of one call.
 
     They are those of the example or, with ``sizes`` for the dynamic dimensions, those of a probe.
     """
     made: dict[str, Value] = {}
-    given = program.inputs if not sizes else probe_inputs(program, sizes)
+    given = program.inputs if not sizes else ir.probe_inputs(program, sizes)
     for name, value in given:
         made[name] = _value(value, made)
     names = [name for name, _ in program.args]
     return [made[name] for name in names], {name: made[name] for name, _ in program.kwargs}
 
 
-def _value(given: Input, made: dict[str, Value]) -> Value:
-    if isinstance(given, TensorInput):
+def _value(given: ir.Input, made: dict[str, Value]) -> Value:
+    if isinstance(given, ir.TensorInput):
         return _tensor(given)
-    if isinstance(given, Again):
+    if isinstance(given, ir.AliasInput):
         known = made[given.name]
-        assert isinstance(known, Ref)
+        assert isinstance(known, TensorValue)
         if not given.op:
             return known
         outcome = OPS[given.op].rule([known], given.params)
-        family = Family() if OPS[given.op].stops_grad else known.family
-        return Ref(outcome.type, known.storage, family, view=True, lazy=known.lazy)
-    if isinstance(given, GroupInput):
+        family = ViewFamily() if OPS[given.op].stops_grad else known.family
+        return TensorValue(outcome.type, known.storage, family, view=True, lazy=known.lazy)
+    if isinstance(given, ir.CollectionInput):
         keys = given.keys or range(len(given.items))
         items = [_value(item, made) for item in given.items]
-        return Box(given.kind, dict(zip(keys, items, strict=True)))
+        return CollectionValue(given.kind, dict(zip(keys, items, strict=True)))
     literal = given.value
     assert literal is None or isinstance(literal, PythonValue)
     return literal
 
 
-def _tensor(given: TensorInput) -> Ref:
+def _tensor(given: ir.TensorInput) -> TensorValue:
     fill = given.fill
     return new_tensor(
         laid_out(fill.shape, fill.dtype, given.layout),
@@ -54,7 +54,7 @@ def _tensor(given: TensorInput) -> Ref:
     )
 
 
-def _bound(fill: Fill) -> float:
+def _bound(fill: ir.Fill) -> float:
     """The bound on all calls: the harness scales later inputs by less than 1 and shifts by at most 1/4."""
     if fill.high is not None and not inexact(fill.dtype):
         return 2.25  # the source makes such a tensor of the numbers 0, 1 and 2

@@ -4,26 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from exportdiff_strategies import program as ir
 from exportdiff_strategies.flow import DataFlow
 from exportdiff_strategies.machine.construction import Builder
 from exportdiff_strategies.machine.inputs import arguments
 from exportdiff_strategies.machine.limits import CALLS, FUEL
-from exportdiff_strategies.machine.statements import Statements
+from exportdiff_strategies.machine.statements import StatementRunner
 from exportdiff_strategies.ops import Rejected
-from exportdiff_strategies.program import ClassDef, New, Program
-from exportdiff_strategies.values import Ref, Value, leaves
+from exportdiff_strategies.values import Value, tensors_in
 
 
-class Machine(Statements):
+class Machine(StatementRunner):
     """Builds and runs instances of a Program's classes. Every method raises Rejected where eager raises."""
 
-    def __init__(self, classes: Iterable[ClassDef], training: bool = False) -> None:
+    def __init__(self, classes: Iterable[ir.ClassDef], training: bool = False) -> None:
         """Prepare to run instances of these classes; ``training``: the model is in train mode."""
         super().__init__(training)
-        self.classes: dict[str, ClassDef] = {cls.name: cls for cls in classes}
+        self.classes: dict[str, ir.ClassDef] = {cls.name: cls for cls in classes}
         self.builder = Builder(self.classes, training)
 
-    def accepts(self, program: Program) -> bool:
+    def accepts(self, program: ir.Program) -> bool:
         """Whether eager runs the Program for CALLS consecutive calls, and then for every probe."""
         try:
             self.run_program(program)
@@ -31,9 +31,9 @@ class Machine(Statements):
             return False
         return True
 
-    def run_program(self, program: Program) -> list[Value]:
+    def run_program(self, program: ir.Program) -> list[Value]:
         """The results of CALLS consecutive calls and of every probe. Raises Rejected where eager raises."""
-        model = self.builder.build(New(program.root.name), None, self.trace)
+        model = self.builder.build(ir.New(program.root.name), None, self.trace)
         if self.trace is not None:
             self.trace.model = model
         results = []
@@ -44,9 +44,8 @@ class Machine(Statements):
                 self.trace.flow = DataFlow()
             results.append(self.call(model, args, kwargs, [FUEL]))
             if self.trace is not None:
-                given = [ref for ref in leaves([*args, *kwargs.values()]) if isinstance(ref, Ref)]
-                for leaf in leaves([results[-1]]):
-                    if isinstance(leaf, Ref):
-                        self.trace.marks.update(self.trace.flow.note_output(leaf, given))
+                given = [*tensors_in([*args, *kwargs.values()])]
+                for output in tensors_in([results[-1]]):
+                    self.trace.marks.update(self.trace.flow.note_output(output, given))
                 self.trace.results.append(([*args, *kwargs.values()], results[-1]))
         return results

@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from exportdiff_strategies import program as ir
 from exportdiff_strategies.layers import LAYERS
 from exportdiff_strategies.machine import autograd, memory
 from exportdiff_strategies.machine.limits import ELEMENTS
 from exportdiff_strategies.machine.memory import PARTIAL_WRITES, OperatorMemory
-from exportdiff_strategies.ops import LIMIT, OpSpec, Outcome, Params, Rejected
-from exportdiff_strategies.program import New
+from exportdiff_strategies.ops import LIMIT, OpSpec, Outcome, Params, Rejected, forbid
 from exportdiff_strategies.regions import PARAMETRIZATIONS
 from exportdiff_strategies.trace import Trace
 from exportdiff_strategies.types import TensorType
-from exportdiff_strategies.values import Instance, Ref, Value
+from exportdiff_strategies.values import Instance, TensorValue, Value
 
 
-class Operators:
+class OperatorRunner:
     """The state of a run, and what executes ops and layers in it."""
 
     def __init__(self, training: bool) -> None:
@@ -47,15 +47,19 @@ class Operators:
         return self._grad
 
     def execute(
-        self, spec: OpSpec, operands: list[Ref], params: Params, fuel: list[int], trained: bool = False
-    ) -> Ref:
-        """Execute an op, with its effects; ``trained``: parameters besides the operands have part in it.
+        self,
+        spec: OpSpec,
+        operands: list[TensorValue],
+        params: Params,
+        fuel: list[int],
+        trained: bool = False,
+    ) -> TensorValue:
+        """Execute an op, with its effects; ``trained``: it also reads parameters that are not operands.
 
         Raises Rejected if eager would raise, or the fuel is used up.
         """
         target = operands[0]
-        if self._inference and spec.group == "autograd":
-            raise Rejected("inference mode records nothing for gradients")
+        forbid(self._inference and spec.group == "autograd", "inference mode records nothing for gradients")
         requires_grad = trained or any(operand.grad for operand in operands)
         if self._operator is not None:
             supported = self._operator.spec.transforms
@@ -83,16 +87,15 @@ class Operators:
         return self._result(outcome, target, requires_grad and not spec.stops_grad, fuel, spec)
 
     def execute_layer(
-        self, layer: Instance, new: New, args: Sequence[Value], fuel: list[int], form: str
+        self, layer: Instance, new: ir.New, args: Sequence[Value], fuel: list[int], form: str
     ) -> Value:
         """Call a layer of ``nn``, written in this form. Raises Rejected if eager would raise."""
         spec = LAYERS[new.name]
-        if len(args) != 1 or not isinstance(args[0], Ref) or form not in (spec.form, "checkpoint"):
+        if len(args) != 1 or not isinstance(args[0], TensorValue) or form not in (spec.form, "checkpoint"):
             raise Rejected("a layer takes one tensor, in its own form")
-        if spec.form and form != spec.form:
-            raise Rejected("this layer returns several results")
+        forbid(spec.form and form != spec.form, "this layer returns several results")
         x = args[0]
-        outcome = spec.rule(x, new.params, self.training)
+        outcome = spec.outcome(x, new.params, self.training)
         if self._autocast:
             if spec.form or (spec.tensors(new.params) and not spec.lowers):
                 raise Rejected("the effect of autocast on this layer is not modelled")
@@ -108,13 +111,12 @@ class Operators:
                     raise Rejected("no updates in a control-flow operator")
                 if self.trace is not None:
                     self.trace.used.add(init)
-        if self._operator is not None and updates:
-            raise Rejected("no updates in a control-flow operator")
+        forbid(self._operator is not None and updates, "no updates in a control-flow operator")
         for name, bound in updates.items():
             state = layer.attrs[name]
-            assert isinstance(state, Ref)
+            assert isinstance(state, TensorValue)
             state.storage.bound = max(state.storage.bound, bound)
-        trained = any(isinstance(v, Ref) and v.grad for v in layer.attrs.values())
+        trained = any(isinstance(v, TensorValue) and v.grad for v in layer.attrs.values())
         if self._operator is not None:
             self._operator.trains |= trained
             if self._operator.spec.transforms and not spec.lowers and spec.tensors(new.params):
@@ -126,7 +128,9 @@ class Operators:
             x.storage.bound = max(x.storage.bound, outcome.bound)
         return result
 
-    def _check_write(self, target: Ref, others: Sequence[Ref], mutates: str, partial: bool = False) -> None:
+    def _check_write(
+        self, target: TensorValue, others: Sequence[TensorValue], mutates: str, partial: bool = False
+    ) -> None:
         if self._operator is not None:
             self._operator.check_write(target, mutates)
             if self.trace is not None and self._operator.existed(target):
@@ -145,18 +149,18 @@ class Operators:
         return Outcome(lower, outcome.bound)
 
     def _result(
-        self, outcome: Outcome, first: Ref, requires_grad: bool, fuel: list[int], spec: OpSpec | None = None
-    ) -> Ref:
-        """The result of an op (or, without a spec, of a layer) as a tensor; ``first`` is its
-        first operand.
-        """
+        self,
+        outcome: Outcome,
+        first: TensorValue,
+        requires_grad: bool,
+        fuel: list[int],
+        spec: OpSpec | None = None,
+    ) -> TensorValue:
+        """The result of an op or, without a ``spec``, of a layer; ``first`` is the first operand."""
         fuel[0] -= 1
-        if fuel[0] < 0:
-            raise Rejected("out of fuel")
-        if outcome.bound > LIMIT:
-            raise Rejected("values too large")
-        if outcome.type.numel > ELEMENTS:
-            raise Rejected("too many elements")
+        forbid(fuel[0] < 0, "out of fuel")
+        forbid(outcome.bound > LIMIT, "values too large")
+        forbid(outcome.type.numel > ELEMENTS, "too many elements")
         if outcome.same:
             return first
         if outcome.alias:
@@ -167,12 +171,14 @@ class Operators:
         return result
 
 
-def _offered_params(spec: OpSpec, target: Ref) -> Sequence[Params]:
+def _offered_params(spec: OpSpec, target: TensorValue) -> Sequence[Params]:
     choices = spec.choices([target])
     return choices if isinstance(choices, list) else ()  # a Hypothesis strategy cannot list its values
 
 
-def _change_metadata(spec: OpSpec, target: Ref, operands: Sequence[Ref], outcome: Outcome) -> None:
+def _change_metadata(
+    spec: OpSpec, target: TensorValue, operands: Sequence[TensorValue], outcome: Outcome
+) -> None:
     adopted = operands[outcome.adopts] if outcome.adopts is not None else None
     autograd.check_storage_change(spec, target, adopted)
     if adopted is not None:

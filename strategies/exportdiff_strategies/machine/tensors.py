@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from exportdiff_strategies.ops import Rejected
-from exportdiff_strategies.program import Fill
+from exportdiff_strategies import program as ir
+from exportdiff_strategies.ops import forbid, require
 from exportdiff_strategies.types import TensorType, contiguous_stride, dense, expanded, inexact, swap
-from exportdiff_strategies.values import Family, Ref, Storage
+from exportdiff_strategies.values import Storage, TensorValue, ViewFamily
 
 LAYOUTS = ("transposed", "sliced", "offset", "expanded", "windows", "real", "negative", "conjugate")
 """The memory layouts, except for the plain one: row-major, from the start of the storage.
@@ -22,30 +22,23 @@ def laid_out(shape: tuple[int, ...], dtype: str, layout: str) -> TensorType:
     """The type of a tensor with this layout. Raises Rejected if the shape does not allow the layout."""
     kind = dense(shape, dtype)
     if layout == "transposed":
-        if len(shape) != 2:
-            raise Rejected("only matrices are transposed")
+        require(len(shape) == 2, "only matrices are transposed")
         return swap(dense(shape[::-1], dtype), 0, 1)
     if layout == "sliced":
-        if not shape:
-            raise Rejected("no dimension to slice")
+        require(shape, "no dimension to slice")
         wide = contiguous_stride((*shape[:-1], 2 * shape[-1]))
         return TensorType(shape, (*wide[:-1], 2), dtype)
-    if layout == "offset" and not shape:
-        raise Rejected("no dimension to skip an element of")
+    forbid(layout == "offset" and not shape, "no dimension to skip an element of")
     if layout == "expanded":
-        if not shape or shape[0] == 0:
-            raise Rejected("no dimension to expand")
+        forbid(not shape or shape[0] == 0, "no dimension to expand")
         return expanded(dense((1, *shape[1:]), dtype), 0, shape[0])
     if layout == "windows":
-        if len(shape) != 2 or 0 in shape:
-            raise Rejected("only the rows of a matrix are windows")
+        forbid(len(shape) != 2 or 0 in shape, "only the rows of a matrix are windows")
         return TensorType(shape, (1, 1), dtype)
     if layout in ("real", "negative"):
-        if dtype != "float32":
-            raise Rejected("not the dtype of a part of a complex number")
+        require(dtype == "float32", "not the dtype of a part of a complex number")
         return TensorType(shape, tuple(2 * step for step in contiguous_stride(shape)), dtype)
-    if layout == "conjugate" and dtype != "complex64":
-        raise Rejected("only complex numbers are conjugated")
+    forbid(layout == "conjugate" and dtype != "complex64", "only complex numbers are conjugated")
     return kind
 
 
@@ -57,17 +50,19 @@ def new_tensor(
     frozen: bool = False,
     history: str = "",
     lazy: bool = False,
-) -> Ref:
+) -> TensorValue:
     """A tensor with its own memory.
 
     It is a leaf of autograd if it is a parameter that is not ``frozen``, or (``grad``) an input that requires
-    grad; ``history`` as in TensorInput, ``lazy`` as in Ref.
+    grad; ``history`` as in TensorInput, ``lazy`` as in TensorValue.
     """
     leaf = (slot == "parameter" and inexact(kind.dtype) and not frozen) or grad
-    return Ref(kind, Storage(bound, slot), Family(leaf, leaf and history != "computed"), lazy=lazy)
+    return TensorValue(
+        kind, Storage(bound, slot), ViewFamily(leaf, leaf and history != "computed"), lazy=lazy
+    )
 
 
-def filled_tensor(fill: Fill, slot: str = "", frozen: bool = False, layout: str = "") -> Ref:
+def filled_tensor(fill: ir.Fill, slot: str = "", frozen: bool = False, layout: str = "") -> TensorValue:
     """The tensor that a Fill describes, in a layout."""
     bound = max(abs(fill.low), abs(fill.high if fill.high is not None else fill.low), 1.0)
     if fill.high is not None and not inexact(fill.dtype):

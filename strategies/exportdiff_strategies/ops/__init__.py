@@ -24,7 +24,18 @@ from exportdiff_strategies.ops import (
     views,
 )
 from exportdiff_strategies.ops.results import RESULTS, ResultSpec
-from exportdiff_strategies.ops.spec import LIMIT, MOST, REALS, Operand, OpSpec, Outcome, Params, Rejected
+from exportdiff_strategies.ops.spec import (
+    LIMIT,
+    MOST,
+    REALS,
+    Operand,
+    OpSpec,
+    Outcome,
+    Params,
+    Rejected,
+    forbid,
+    require,
+)
 
 OPS: dict[str, OpSpec] = {
     **elementwise.TABLE,
@@ -60,4 +71,6 @@ __all__ = [
     "Params",
     "Rejected",
     "ResultSpec",
+    "forbid",
+    "require",
 ]

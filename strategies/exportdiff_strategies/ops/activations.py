@@ -20,11 +20,10 @@ from exportdiff_strategies.ops.rules import (
     floating,
     kept,
     making,
-    require,
     same,
     unit,
 )
-from exportdiff_strategies.ops.spec import Choices, Operand, OpSpec, Outcome, Params, no_params
+from exportdiff_strategies.ops.spec import Choices, Operand, OpSpec, Outcome, Params, no_params, require
 from exportdiff_strategies.types import Shape, TensorType, dense, fresh
 
 

@@ -9,8 +9,8 @@ from types import EllipsisType
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 
-from exportdiff_strategies.ops.rules import RANK, require
-from exportdiff_strategies.ops.spec import Operand, Params
+from exportdiff_strategies.ops.rules import RANK
+from exportdiff_strategies.ops.spec import Operand, Params, require
 from exportdiff_strategies.types import Shape, TensorType
 
 Item = slice | int | EllipsisType | None

@@ -11,11 +11,10 @@ from exportdiff_strategies.ops.rules import (
     always,
     check,
     elementwise,
-    require,
     same,
     viewing,
 )
-from exportdiff_strategies.ops.spec import Operand, OpSpec, Outcome, Params, Rejected
+from exportdiff_strategies.ops.spec import Operand, OpSpec, Outcome, Params, Rejected, require
 from exportdiff_strategies.types import TensorType, fresh
 
 SINGLE = frozenset({"float32"})

@@ -4,21 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from exportdiff_strategies.ops.spec import Operand, OpSpec, Outcome, Params, Rejected
+from exportdiff_strategies.ops.spec import Operand, OpSpec, Outcome, Params, forbid
 from exportdiff_strategies.types import dense
 
 
 def _twice(operands: Sequence[Operand], params: Params) -> Outcome:
     kind = operands[0].type
-    if kind.dtype == "bool" or not kind.contiguous:
-        raise Rejected("numbers in a row only")
+    forbid(kind.dtype == "bool" or not kind.contiguous, "numbers in a row only")
     return Outcome(dense(kind.shape, kind.dtype), operands[0].bound * 2)
 
 
 def _bump(operands: Sequence[Operand], params: Params) -> Outcome:
     kind = operands[0].type
-    if kind.dtype == "bool" or kind.overlaps or operands[0].lazy:
-        raise Rejected("writable numbers only")
+    forbid(kind.dtype == "bool" or kind.overlaps or operands[0].lazy, "writable numbers only")
     return Outcome(kind, operands[0].bound + 1, alias=True, same=True)
 
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from exportdiff_strategies.ops.rules import LARGEST, Shaper, making, require, unit, viewing
-from exportdiff_strategies.ops.spec import Operand, OpSpec, Outcome, Params
+from exportdiff_strategies.ops.rules import LARGEST, Shaper, making, unit, viewing
+from exportdiff_strategies.ops.spec import Operand, OpSpec, Outcome, Params, require
 from exportdiff_strategies.types import Shape, TensorType, resized
 
 _ROWS = "torch.ones({0}.shape[0], dtype=torch.bool, device={0}.device)"

@@ -25,13 +25,12 @@ from exportdiff_strategies.ops.rules import (
     kept,
     making,
     promoted,
-    require,
     same,
     truth,
     unit,
     with_int,
 )
-from exportdiff_strategies.ops.spec import MOST, Operand, OpSpec, Outcome, Params, Rejected
+from exportdiff_strategies.ops.spec import MOST, Operand, OpSpec, Outcome, Params, Rejected, require
 from exportdiff_strategies.types import (
     DTYPES,
     Shape,
@@ -45,10 +44,8 @@ from exportdiff_strategies.types import (
 )
 
 
-def _map(
-    template: str, bound: Bound = same, takes: Dtypes = NUMBERS, result: Result = kept, group: str = "map"
-) -> OpSpec:
-    return OpSpec(template, group, 1, elementwise(bound, takes, result))
+def _map(template: str, bound: Bound = same, takes: Dtypes = NUMBERS, result: Result = kept) -> OpSpec:
+    return OpSpec(template, "map", 1, elementwise(bound, takes, result))
 
 
 def _zip(

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from exportdiff_strategies.ops.rules import FLOATS, Dtypes, check, elementwise, itself, viewing
 from exportdiff_strategies.ops.spec import Operand, OpSpec, Outcome, Params, Rule
-from exportdiff_strategies.types import TensorType
+from exportdiff_strategies.ops.views import whole
 
 
 def _function(name: str, rule: Rule, multi: bool = False) -> OpSpec:
@@ -18,10 +18,6 @@ def _map(name: str, bound: Callable[[float], float], takes: Dtypes = FLOATS) -> 
     return _function(name, elementwise(bound, takes))
 
 
-def _all(kind: TensorType, params: Params) -> TensorType:
-    return kind
-
-
 def _unchanged(operands: Sequence[Operand], params: Params) -> Outcome:
     check(operands, FLOATS)
     return itself(operands[0])
@@ -29,7 +25,7 @@ def _unchanged(operands: Sequence[Operand], params: Params) -> Outcome:
 
 TABLE: dict[str, OpSpec] = {
     "straight_through": _map("StraightThrough", lambda x: x + 1),
-    "reversed_gradient": _function("ReversedGradient", viewing(_all, FLOATS), multi=True),
+    "reversed_gradient": _function("ReversedGradient", viewing(whole, FLOATS), multi=True),
     "clipped_gradient": _map("ClippedGradient", lambda x: x * 2),
     "saved_input": _map("SavedInput", lambda x: min(x, 1.0)),
     "gradient_of_square": OpSpec(

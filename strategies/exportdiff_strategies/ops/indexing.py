@@ -15,11 +15,10 @@ from exportdiff_strategies.ops.rules import (
     dims,
     integers,
     making,
-    require,
     unit,
     whole,
 )
-from exportdiff_strategies.ops.spec import Choices, Operand, OpSpec, Outcome, Params, Rule, no_params
+from exportdiff_strategies.ops.spec import Choices, Operand, OpSpec, Outcome, Params, Rule, no_params, require
 from exportdiff_strategies.types import Shape, TensorType, drop, elementwise_stride, fresh, inexact, resized
 
 

@@ -25,16 +25,15 @@ from exportdiff_strategies.ops.rules import (
     joint,
     kept,
     places,
-    require,
     same,
     slices,
     unit,
     writable,
     writes,
 )
-from exportdiff_strategies.ops.spec import Choices, Operand, OpSpec, Outcome, Params, Rule, no_params
-from exportdiff_strategies.ops.views import row, rows, stepped
-from exportdiff_strategies.types import TensorType, castable, category, promote
+from exportdiff_strategies.ops.spec import Choices, Operand, OpSpec, Outcome, Params, Rule, no_params, require
+from exportdiff_strategies.ops.views import row, rows, stepped, whole
+from exportdiff_strategies.types import castable, category, promote
 
 
 def _write(
@@ -44,9 +43,9 @@ def _write(
     return OpSpec(template, "inplace.value", 2 if "{1}" in template else 1, rule, mutates="value")
 
 
-def _judge(template: str, bound: Bound, takes: Dtypes = REAL) -> OpSpec:
+def _judge(template: str, bound: Bound) -> OpSpec:
     """An op for which the second operand only decides where the first one changes."""
-    return OpSpec(template, "inplace.value", 2, guided(writes(bound, takes)), mutates="value")
+    return OpSpec(template, "inplace.value", 2, guided(writes(bound, REAL)), mutates="value")
 
 
 def _copy(operands: Sequence[Operand], params: Params) -> Outcome:
@@ -59,8 +58,9 @@ def _copy(operands: Sequence[Operand], params: Params) -> Outcome:
 
 
 def _stored(target: Operand, source: Operand) -> None:
-    """Raise Rejected for a write that drops an imaginary part, because that warns, and for one that would
-    negate truth values: what is negated when it is read is stored first, and then negated.
+    """Raise Rejected for a write that drops an imaginary part, or that negates truth values.
+
+    The first warns. As to the second, what is negated when it is read is stored first, and then negated.
     """
     require(category(source.type.dtype) != "complex" or category(target.type.dtype) == "complex")
     require(not source.lazy or target.type.dtype != "bool")
@@ -118,10 +118,6 @@ def _adds(part: Change) -> Rule:
         return changed(target, target.bound + value.bound)
 
     return rule
-
-
-def _all(kind: TensorType, params: Params) -> TensorType:
-    return kind
 
 
 def _swaps(operands: Sequence[Operand], params: Params) -> Outcome:
@@ -186,12 +182,12 @@ TABLE: dict[str, OpSpec] = {
     "set_row": _store("{0}[{p[0]}] = {1}", _stores(row), places),
     "set_rows": _store("{0}[{p[0]}:{p[1]}] = {1}", _stores(rows), slices),
     "iadd_rows": _store("{0}[{p[0]}:{p[1]}] += {1}", _adds(rows), slices),
-    "set_all": _store("{0}[...] = {1}", _stores(_all)),
-    "set_all_two": _store("{0}[...] = 2.0", _stores(_all, 2.0)),
-    "iadd_all": _store("{0}[...] += {1}", _adds(_all)),
+    "set_all": _store("{0}[...] = {1}", _stores(whole)),
+    "set_all_two": _store("{0}[...] = 2.0", _stores(whole, 2.0)),
+    "iadd_all": _store("{0}[...] += {1}", _adds(whole)),
     "set_steps": _store("{0}[::2] = {1}", _stores(stepped)),
     "iadd_steps": _store("{0}[::2] += {1}", _adds(stepped)),
-    "set_positive": _store("{0}[{0} > 0] = 0.5", _stores(_all, 0.5, FLOATS)),
+    "set_positive": _store("{0}[{0} > 0] = 0.5", _stores(whole, 0.5, FLOATS)),
     "set_index_one": _store("{0}[{p[0]}] = 1.0", _stores(indexed, 1.0), indices),
     "set_index": _store("{0}[{p[0]}] = {1}", _stores(indexed), indices),
     "swap_rows": _store("{0}[[0, 1]] = {0}[[1, 0]]", _swaps),

@@ -2,19 +2,34 @@
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Callable, Sequence
 
-from exportdiff_strategies.ops.rules import INEXACT, agree, check, require
-from exportdiff_strategies.ops.spec import Operand, OpSpec, Outcome, Params, Rejected
+from exportdiff_strategies.ops.rules import INEXACT, agree, check
+from exportdiff_strategies.ops.spec import Operand, OpSpec, Outcome, Params, Rejected, require
 from exportdiff_strategies.types import Shape, broadcast, dense, fresh
 
 Sizes = Callable[[Shape, Shape], tuple[Shape, int]]
 """From two shapes to the shape of the product, and the number of terms in each of its elements."""
 
 
-def _mm(left: Shape, right: Shape) -> tuple[Shape, int]:
-    require(len(left) == 2 == len(right) and left[1] == right[0])
-    return (left[0], right[1]), left[1]
+def _einsum(equation: str, ones: bool = True) -> Sizes:
+    """Return the sizes of a product such as ``ij,jk->ik``; ``ones``: sizes may be 1."""
+    first, second, result = re.split(",|->", equation)
+
+    def sizes(left: Shape, right: Shape) -> tuple[Shape, int]:
+        require(len(left) == len(first) and len(right) == len(second) and (ones or 1 not in left + right))
+        known = dict(zip(first + second, left + right, strict=True))
+        require(left + right == tuple(known[letter] for letter in first + second))
+        count = math.prod(size for letter, size in known.items() if letter not in result)
+        return tuple(known[letter] for letter in result), count
+
+    return sizes
+
+
+_mm = _einsum("ij,jk->ik")
+_bmm = _einsum("bij,bjk->bik")
 
 
 def _matmul(left: Shape, right: Shape) -> tuple[Shape, int]:
@@ -26,26 +41,6 @@ def _matmul(left: Shape, right: Shape) -> tuple[Shape, int]:
         raise Rejected("batches")
     ends = (*left[-2:-1], *(right[-1:] if len(right) > 1 else ()))
     return (*batch, *ends), count
-
-
-def _bmm(left: Shape, right: Shape) -> tuple[Shape, int]:
-    require(len(left) == 3 == len(right) and left[0] == right[0] and left[2] == right[1])
-    return (left[0], left[1], right[2]), left[2]
-
-
-def _mv(left: Shape, right: Shape) -> tuple[Shape, int]:
-    require(len(left) == 2 and len(right) == 1 and left[1] == right[0])
-    return (left[0],), left[1]
-
-
-def _dot(left: Shape, right: Shape) -> tuple[Shape, int]:
-    require(len(left) == 1 == len(right) and left == right)
-    return (), left[0]
-
-
-def _outer(left: Shape, right: Shape) -> tuple[Shape, int]:
-    require(len(left) == 1 == len(right))
-    return (left[0], right[0]), 1
 
 
 def _linear(left: Shape, right: Shape) -> tuple[Shape, int]:
@@ -65,19 +60,8 @@ def _square(sizes: Sizes) -> Sizes:
     return found
 
 
-def _ij_kj(left: Shape, right: Shape) -> tuple[Shape, int]:
-    # For a dimension of size 1, einsum multiplies elementwise, which autocast does not lower.
-    require(len(left) == 2 == len(right) and left[1] == right[1] and 1 not in left + right)
-    return (left[0], right[0]), left[1]
-
-
-def _ij_ij(left: Shape, right: Shape) -> tuple[Shape, int]:
-    require(len(left) == 2 and left == right and 1 not in left)
-    return (left[1],), left[0]
-
-
 def _product(template: str, sizes: Sizes, lowers: bool = True, upto: int = 4) -> OpSpec:
-    """``upto``: the result is row-major for operands with at most so many dimensions."""
+    """``upto``: the result is row-major for operands with at most this many dimensions."""
 
     def rule(operands: Sequence[Operand], params: Params) -> Outcome:
         check(operands, INEXACT)
@@ -97,11 +81,12 @@ TABLE: dict[str, OpSpec] = {
     "mm": _product("torch.mm({0}, {1})", _mm),
     "linear": _product("F.linear({0}, {1})", _linear, upto=2),
     "bmm": _product("torch.bmm({0}, {1})", _bmm),
-    "mv": _product("torch.mv({0}, {1})", _mv, lowers=False),
-    "dot": _product("torch.dot({0}, {1})", _dot, lowers=False),
-    "outer": _product("torch.outer({0}, {1})", _outer, lowers=False),
+    "mv": _product("torch.mv({0}, {1})", _einsum("ij,j->i"), lowers=False),
+    "dot": _product("torch.dot({0}, {1})", _einsum("i,i->"), lowers=False),
+    "outer": _product("torch.outer({0}, {1})", _einsum("i,j->ij"), lowers=False),
     "addmm": _product("torch.addmm({0}, {0}, {1})", _square(_mm)),
     "baddbmm": _product("torch.baddbmm({0}, {0}, {1})", _square(_bmm)),
-    "einsum": _product('torch.einsum("ij,kj->ik", {0}, {1})', _ij_kj, upto=0),
-    "einsum_columns": _product('torch.einsum("ij,ij->j", {0}, {1})', _ij_ij, upto=0),
+    # For a dimension of size 1, einsum multiplies elementwise, which autocast does not lower.
+    "einsum": _product('torch.einsum("ij,kj->ik", {0}, {1})', _einsum("ij,kj->ik", ones=False), upto=0),
+    "einsum_columns": _product('torch.einsum("ij,ij->j", {0}, {1})', _einsum("ij,ij->j", ones=False), upto=0),
 }

@@ -8,25 +8,28 @@ from exportdiff_strategies.ops.rules import (
     Change,
     gaps,
     integers,
+    itself,
     pairs,
     places,
-    require,
     singles,
     slices,
     turning,
 )
-from exportdiff_strategies.ops.spec import Choices, Operand, OpSpec, Outcome, Params, no_params
+from exportdiff_strategies.ops.spec import Choices, Operand, OpSpec, Outcome, Params, no_params, require
 from exportdiff_strategies.ops.views import (
+    as_view,
     reversals,
     row,
     rows,
     squeezed,
     squeezed_all,
+    strided,
     swapped,
     turned,
     unsqueezed,
+    whole,
 )
-from exportdiff_strategies.types import TensorType, dense, inexact, numel, viewed
+from exportdiff_strategies.types import TensorType, dense, inexact, numel
 
 
 def _meta(template: str, change: Change, choices: Choices = no_params) -> OpSpec:
@@ -40,10 +43,8 @@ def _squeezed(operands: Sequence[Operand], params: Params) -> Outcome:
 
 
 def _flat(kind: TensorType, params: Params) -> TensorType:
-    found = viewed(kind, (kind.numel,))
-    require(found is not None and kind.numel > 0, "not viewable")
-    assert found is not None
-    return found
+    require(kind.numel > 0)
+    return as_view(kind, (kind.numel,))
 
 
 def _resized(operands: Sequence[Operand], params: Params) -> Outcome:
@@ -62,18 +63,9 @@ def _fewer(operands: Sequence[Operand]) -> list[Params]:
     return [(shape,) for shape in dict.fromkeys(found) if shape != kind.shape and 0 not in shape]
 
 
-def _strided(kind: TensorType, params: Params) -> TensorType:
-    require(kind.contiguous and 0 not in kind.shape and numel(integers(params[0])) == kind.numel)
-    return TensorType(integers(params[0]), integers(params[1]), kind.dtype)
-
-
-def _kept(operands: Sequence[Operand], params: Params) -> Outcome:
-    return Outcome(operands[0].type, operands[0].bound, alias=True, same=True)
-
-
 def _started(operands: Sequence[Operand], params: Params) -> Outcome:
     require(inexact(operands[0].type.dtype) and not operands[0].grad)
-    return _kept(operands, params)
+    return itself(operands[0])
 
 
 def _adopted(operands: Sequence[Operand], params: Params) -> Outcome:
@@ -104,10 +96,12 @@ TABLE: dict[str, OpSpec] = {
     "squeeze_all_": _meta("{0}.squeeze_()", squeezed_all),
     "unsqueeze_": _meta("{0}.unsqueeze_({p[0]})", unsqueezed, gaps),
     "as_strided_": OpSpec(
-        "{0}.as_strided_({p[0]}, {p[1]})", "inplace.storage", 1, turning(_strided), reversals, "metadata"
+        "{0}.as_strided_({p[0]}, {p[1]})", "inplace.storage", 1, turning(strided), reversals, "metadata"
     ),
     "resize_": OpSpec("{0}.resize_({p[0]})", "inplace.storage", 1, _resized, _fewer, "metadata"),
-    "detach_": OpSpec("{0}.detach_()", "inplace.metadata", 1, _kept, mutates="metadata", stops_grad=True),
+    "detach_": OpSpec(
+        "{0}.detach_()", "inplace.metadata", 1, turning(whole), mutates="metadata", stops_grad=True
+    ),
     "requires_grad_": OpSpec(
         "{0}.requires_grad_()", "inplace.metadata", 1, _started, mutates="metadata", starts_grad=True
     ),

@@ -10,10 +10,10 @@ from exportdiff_strategies.ops.rules import (
     Bound,
     agree,
     check,
-    itself,
-    require,
+    turning,
 )
-from exportdiff_strategies.ops.spec import Operand, OpSpec, Outcome, Params
+from exportdiff_strategies.ops.spec import Operand, OpSpec, Outcome, Params, require
+from exportdiff_strategies.ops.views import whole
 from exportdiff_strategies.types import dense, fresh
 
 # --- convolution and attention ----------------------------------------------------------------------------
@@ -71,9 +71,7 @@ Resize = Callable[[int], int]
 
 
 def _pool(template: str, rank: int, size: Resize, batch_only: bool = False) -> OpSpec:
-    """An op that changes the last ``rank`` sizes, for inputs with a channel dimension and
-    maybe a batch (or always: ``batch_only``).
-    """
+    """An op that changes the last ``rank`` sizes of inputs with a channel dimension, and maybe a batch."""
 
     def rule(operands: Sequence[Operand], params: Params) -> Outcome:
         first = operands[0]
@@ -117,10 +115,6 @@ def _similarity(operands: Sequence[Operand], params: Params) -> Outcome:
     return Outcome(dense(shape[:-1], dtype), 1.0)
 
 
-def _unchanged(operands: Sequence[Operand], params: Params) -> Outcome:
-    return itself(operands[0])
-
-
 TABLE: dict[str, OpSpec] = {
     "conv1d": _conv(1),
     "conv2d": _conv(2),
@@ -138,7 +132,7 @@ TABLE: dict[str, OpSpec] = {
     "adaptive_pool2d": _pool("F.adaptive_avg_pool2d({0}, 1)", 2, lambda n: 1),
     "interpolate": _pool("F.interpolate({0}, scale_factor=2)", 1, lambda n: 2 * n, batch_only=True),
     "interpolate_one": OpSpec("F.interpolate({0}[None], scale_factor=2)[0]", "nn", 1, _doubled),
-    "dropout_off": OpSpec("F.dropout({0}, 0.5, training=False)", "nn", 1, _unchanged),
+    "dropout_off": OpSpec("F.dropout({0}, 0.5, training=False)", "nn", 1, turning(whole)),
     "mse_loss": _loss("F.mse_loss({0}, {1})", lambda x, y: (x + y) ** 2),
     "l1_loss": _loss("F.l1_loss({0}, {1})", lambda x, y: x + y),
     "similarity": OpSpec("F.cosine_similarity({0}, {1}, dim=-1)", "nn", 2, _similarity),

@@ -8,9 +8,9 @@ from exportdiff_strategies.ops.activations import TABLE as ACTIVATIONS
 from exportdiff_strategies.ops.elementwise import TABLE as ELEMENTWISE
 from exportdiff_strategies.ops.matmul import TABLE as MATMUL
 from exportdiff_strategies.ops.reductions import TABLE as REDUCTIONS
-from exportdiff_strategies.ops.rules import changed, dims, require, writable
+from exportdiff_strategies.ops.rules import changed, dims, writable
 from exportdiff_strategies.ops.shapes import TABLE as SHAPES
-from exportdiff_strategies.ops.spec import Choices, Operand, OpSpec, Outcome, Params, no_params
+from exportdiff_strategies.ops.spec import Choices, Operand, OpSpec, Outcome, Params, no_params, require
 
 
 def _out(template: str, source: OpSpec, choices: Choices = no_params, distinct: bool = True) -> OpSpec:

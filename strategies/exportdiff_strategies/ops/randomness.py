@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from exportdiff_strategies.ops.rules import FLOATS, Bound, changed, check, elementwise, require, writable
-from exportdiff_strategies.ops.spec import Operand, OpSpec, Outcome, Params, Rule
+from exportdiff_strategies.ops.rules import FLOATS, Bound, changed, check, elementwise, writable
+from exportdiff_strategies.ops.spec import Operand, OpSpec, Outcome, Params, Rule, require
 
 
 def _drawn(template: str, bound: Bound, group: str = "random", preamble: str = "") -> OpSpec:

@@ -19,12 +19,11 @@ from exportdiff_strategies.ops.rules import (
     check,
     dims,
     kept,
-    require,
     summed,
     truth,
     whole,
 )
-from exportdiff_strategies.ops.spec import Choices, Operand, OpSpec, Outcome, Params, no_params
+from exportdiff_strategies.ops.spec import Operand, OpSpec, Outcome, Params, require
 from exportdiff_strategies.types import Shape, dense, fresh
 
 Growth = Callable[[float, int], float]
@@ -101,14 +100,7 @@ def _reduce(
     return OpSpec(template, "reduce", 1, rule, dims, stops_grad=stops_grad)
 
 
-def _whole(
-    template: str,
-    bound: Growth,
-    takes: Dtypes = NUMBERS,
-    result: Result = kept,
-    least: int = 1,
-    choices: Choices = no_params,
-) -> OpSpec:
+def _whole(template: str, bound: Growth, takes: Dtypes, result: Result = kept, least: int = 1) -> OpSpec:
     """Over all dimensions."""
 
     def rule(operands: Sequence[Operand], params: Params) -> Outcome:
@@ -118,7 +110,7 @@ def _whole(
         require(count >= least)
         return Outcome(dense((), result(operands)), bound(first.bound, count))
 
-    return OpSpec(template, "reduce", 1, rule, choices)
+    return OpSpec(template, "reduce", 1, rule)
 
 
 TABLE: dict[str, OpSpec] = {

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import cast
 
-from exportdiff_strategies.ops.spec import Operand, Outcome, Params, Rejected, Rule
-from exportdiff_strategies.program import Literal
+from exportdiff_strategies import program as ir
+from exportdiff_strategies.ops.spec import Operand, Outcome, Params, Rejected, Rule, forbid, require
 from exportdiff_strategies.types import (
     DTYPES,
     UNSETTLED,
@@ -21,9 +21,7 @@ from exportdiff_strategies.types import (
 )
 
 Bound = Callable[..., float]
-"""From the bounds on the absolute values of the operands to the bound of the result; for
-complex numbers, of both parts.
-"""
+"""From the bounds of the operands to that of the result; for complex numbers, of both parts."""
 
 Dtypes = frozenset[str]
 
@@ -54,7 +52,7 @@ def same(x: float) -> float:
     return x
 
 
-def unit(*bounds: float) -> float:
+def unit(*_bounds: float) -> float:
     """The bound of values between -1 and 1, such as truth values."""
     return 1.0
 
@@ -106,76 +104,59 @@ def summed(operands: Sequence[Operand]) -> str:
 # --- what fits ------------------------------------------------------------------------------------------
 
 
-def require(fits: bool | None, why: str = "does not fit") -> None:
-    """Raise Rejected unless ``fits`` is true; None means that it is not known."""
-    if not fits:
-        raise Rejected(why)
-
-
 def check(operands: Sequence[Operand], takes: Dtypes) -> None:
     """Raise Rejected for an operand of another dtype."""
     for operand in operands:
-        if operand.type.dtype not in takes:
-            raise Rejected("dtype")
+        require(operand.type.dtype in takes, "dtype")
 
 
 def agree(operands: Sequence[Operand]) -> str:
     """The dtype of all operands. Raises Rejected if they differ."""
     dtype = operands[0].type.dtype
     for operand in operands[1:]:
-        if operand.type.dtype != dtype:
-            raise Rejected("dtypes differ")
+        require(operand.type.dtype == dtype, "dtypes differ")
     return dtype
 
 
-def integer(value: Literal) -> int:
+def integer(value: ir.Literal) -> int:
     """A constant that is an int."""
     assert isinstance(value, int)
     return value
 
 
-def integers(value: Literal) -> Shape:
+def integers(value: ir.Literal) -> Shape:
     """A constant that is a tuple of ints."""
     assert isinstance(value, tuple)
     return cast(Shape, value)
 
 
-def axis(kind: TensorType, value: Literal) -> int:
+def axis(kind: TensorType, value: ir.Literal) -> int:
     """A constant that is a dimension of the tensor."""
     dim = integer(value)
-    if dim >= len(kind.shape):
-        raise Rejected("dimension out of range")
+    forbid(dim >= len(kind.shape), "dimension out of range")
     return dim
 
 
 def fitting(part: Shape, value: Shape) -> None:
     """Raise Rejected unless ``value`` broadcasts to ``part``, which it is written to."""
-    if part != value and broadcast(part, value) != part:
-        raise Rejected("value does not fit")
+    forbid(part != value and broadcast(part, value) != part, "value does not fit")
 
 
 def guided(rule: Rule) -> Rule:
-    """A rule for ops that read only the truth or the sizes of the second operand, so that it
-    gets no gradient.
-    """
+    """Make a rule for ops that only read truths or sizes of the second operand, which gets no gradient."""
 
     def found(operands: Sequence[Operand], params: Params) -> Outcome:
         first, second = operands
-        if second.grad and not first.grad:
-            raise Rejected("the second operand would get no gradient")
+        forbid(second.grad and not first.grad, "the second operand would get no gradient")
         return rule(operands, params)
 
     return found
 
 
 def writable(target: Operand, *sources: Operand, distinct: bool = False) -> None:
-    """Raise Rejected for a target with overlapping memory and, if ``distinct``, for one that
-    is also a source.
-    """
-    if target.type.overlaps:
-        raise Rejected("overlapping memory")
-    if distinct and any(source is target for source in sources):
-        raise Rejected("source is target")
+    """Raise Rejected for a target with overlapping memory or, if ``distinct``, one that is also a source."""
+    forbid(target.type.overlaps, "overlapping memory")
+    forbid(distinct and any(source is target for source in sources), "source is target")
 
 
 # --- makers of rules ------------------------------------------------------------------------------------
@@ -190,8 +171,7 @@ def elementwise(bound: Bound, takes: Dtypes = NUMBERS, result: Result = kept, co
     def rule(operands: Sequence[Operand], params: Params) -> Outcome:
         check(operands, takes)
         dtype = result(operands)
-        if dtype not in ANY:
-            raise Rejected("dtype")
+        require(dtype in ANY, "dtype")
         # A comparison computes in what its operands promote to.
         found = pointwise(tuple([operand.type for operand in operands]), "" if dtype == "bool" else dtype)
         if found is None:
@@ -210,9 +190,7 @@ def writes(
     result: Result = kept,
     mixed: bool = True,
 ) -> Rule:
-    """A rule for writing values into the first operand, to which the others broadcast;
-    ``result`` as for a new tensor.
-    """
+    """Make a rule for writing values into the first operand, to which the others broadcast."""
 
     def rule(operands: Sequence[Operand], params: Params) -> Outcome:
         check(operands, takes)
@@ -220,10 +198,8 @@ def writes(
         writable(operands[0])
         for operand in operands[1:]:
             fitting(target.shape, operand.type.shape)
-            if not mixed and operand.type.dtype != target.dtype:
-                raise Rejected("dtypes differ")
-        if not castable(result(operands), target.dtype):
-            raise Rejected("result does not fit the target's dtype")
+            forbid(not mixed and operand.type.dtype != target.dtype, "dtypes differ")
+        require(castable(result(operands), target.dtype), "result does not fit the target's dtype")
         return changed(operands[0], bound(*[operand.bound for operand in operands]))
 
     return rule
@@ -232,6 +208,11 @@ def writes(
 def changed(target: Operand, bound: float) -> Outcome:
     """The outcome of an in-place op: the target itself, with other values."""
     return Outcome(target.type, bound, alias=True, same=True)
+
+
+def itself(operand: Operand) -> Outcome:
+    """The outcome of an op that returns its operand."""
+    return changed(operand, operand.bound)
 
 
 Change = Callable[[TensorType, Params], TensorType]
@@ -276,11 +257,6 @@ def making(
         return Outcome(maker(sizes, result(operands)), bound(first.bound))
 
     return rule
-
-
-def itself(operand: Operand) -> Outcome:
-    """The outcome of an op that returns its operand."""
-    return Outcome(operand.type, operand.bound, alias=True, same=True)
 
 
 # --- choices of constants, simplest first ---------------------------------------------------------------

@@ -21,10 +21,9 @@ from exportdiff_strategies.ops.rules import (
     check,
     dims,
     integers,
-    require,
     writable,
 )
-from exportdiff_strategies.ops.spec import Choices, Operand, OpSpec, Outcome, Params, Rule, no_params
+from exportdiff_strategies.ops.spec import Choices, Operand, OpSpec, Outcome, Params, Rule, no_params, require
 
 _RANKS = "{1}.argsort(dim={p[0]}, stable=True)"
 """A permutation along one dimension."""

@@ -19,10 +19,9 @@ from exportdiff_strategies.ops.rules import (
     itself,
     joint,
     making,
-    require,
     same,
 )
-from exportdiff_strategies.ops.spec import Choices, Operand, OpSpec, Outcome, Params, no_params
+from exportdiff_strategies.ops.spec import Choices, Operand, OpSpec, Outcome, Params, no_params, require
 from exportdiff_strategies.types import Shape, TensorType, dense, fresh
 
 
@@ -105,11 +104,6 @@ def _counts(operands: Sequence[Operand]) -> list[Params]:
 def _matrix(kind: TensorType, params: Params) -> Shape:
     require(len(kind.shape) >= 2)
     return kind.shape
-
-
-def _turned(kind: TensorType, params: Params) -> Shape:
-    require(len(kind.shape) >= 2)
-    return (kind.shape[1], kind.shape[0], *kind.shape[2:])
 
 
 TABLE: dict[str, OpSpec] = {

@@ -16,11 +16,11 @@ from exportdiff_strategies.ops.rules import (
     elementwise,
     floating,
     kept,
-    require,
     viewing,
 )
-from exportdiff_strategies.ops.spec import Operand, OpSpec, Outcome, Params, Rule
-from exportdiff_strategies.types import Shape, TensorType, dense, numel, promote, resized, viewed
+from exportdiff_strategies.ops.spec import Operand, OpSpec, Outcome, Params, Rule, require
+from exportdiff_strategies.ops.views import as_view, reshaped
+from exportdiff_strategies.types import TensorType, dense, numel, promote, resized
 
 
 def _part(template: str, size: Callable[[int], int]) -> OpSpec:
@@ -35,23 +35,14 @@ def _part(template: str, size: Callable[[int], int]) -> OpSpec:
 
 def _flat_rows(kind: TensorType, params: Params) -> TensorType:
     require(len(kind.shape) > 1 and kind.numel > 0)
-    found = viewed(kind, (kind.shape[0], numel(kind.shape[1:])))
-    require(found is not None, "not viewable")
-    assert found is not None
-    return found
+    return as_view(kind, (kind.shape[0], numel(kind.shape[1:])))
 
 
 def _flat_columns(operands: Sequence[Operand], params: Params) -> Outcome:
     """``x.reshape(-1, x.shape[-1])``."""
-    first = operands[0]
-    kind = first.type
+    kind = operands[0].type
     require(len(kind.shape) > 1 and kind.numel > 0)
-    shape: Shape = (numel(kind.shape[:-1]), kind.shape[-1])
-    found = viewed(kind, shape)
-    if found is not None:
-        return Outcome(found, first.bound, alias=True)
-    require(kind.stride is not None, "not reshapable")
-    return Outcome(dense(shape, kind.dtype), first.bound)
+    return reshaped(operands[0], (numel(kind.shape[:-1]), kind.shape[-1]))
 
 
 def _map(template: str, bound: Bound, takes: Dtypes, result: Result) -> OpSpec:

@@ -1,4 +1,4 @@
-"""What an entry of the op table is: its text, its type rule, its constants, and what it changes.
+"""An entry of the op table: its text, its type rule, its constants, and what it changes.
 
 A rule is a pure function from operands and constants to an Outcome. It raises Rejected if eager would raise,
 if the size of the result would depend on data, or if values could become too large.
@@ -14,7 +14,7 @@ from typing import Protocol
 
 from hypothesis import strategies as st
 
-from exportdiff_strategies.program import Literal
+from exportdiff_strategies import program as ir
 from exportdiff_strategies.types import TensorType
 
 LIMIT = 1e4
@@ -28,13 +28,23 @@ REALS: dict[str, Callable[[float], bool]] = {
     "limit": lambda number: not isnan(number),
     "threshold": lambda number: True,
 }
-"""Kind of float operand -> whether a float is allowed: small values, limits for values,
-thresholds to compare with.
-"""
+"""Kind of float operand -> whether a float is allowed: small values, limits, thresholds to compare with."""
 
 
 class Rejected(Exception):  # noqa: N818 - not an error: the answer "this does not fit here"
     """The op or call does not fit these operands."""
+
+
+def require(fits: object, why: str = "does not fit") -> None:
+    """Raise Rejected unless ``fits`` is true; None says that it is not known."""
+    if not fits:
+        raise Rejected(why)
+
+
+def forbid(found: object, why: str) -> None:
+    """Raise Rejected if ``found`` is true."""
+    if found:
+        raise Rejected(why)
 
 
 class Operand(Protocol):
@@ -77,7 +87,7 @@ class Outcome:
     adopts: int | None = None
 
 
-Params = tuple[Literal, ...]
+Params = tuple[ir.Literal, ...]
 """The constants of an op."""
 Rule = Callable[[Sequence[Operand], Params], Outcome]
 """From operands and constants to the outcome. Raises Rejected."""

@@ -19,15 +19,24 @@ from exportdiff_strategies.ops.rules import (
     itself,
     pairs,
     places,
-    require,
     singles,
     slices,
     viewing,
 )
-from exportdiff_strategies.ops.spec import Choices, Operand, OpSpec, Outcome, Params, Rejected, no_params
+from exportdiff_strategies.ops.spec import (
+    Choices,
+    Operand,
+    OpSpec,
+    Outcome,
+    Params,
+    Rejected,
+    no_params,
+    require,
+)
 from exportdiff_strategies.types import (
     Shape,
     TensorType,
+    aligned,
     contiguous_stride,
     dense,
     drop,
@@ -140,8 +149,9 @@ def _unfolded(kind: TensorType, params: Params) -> TensorType:
     return TensorType((*windows.shape, size), stride, kind.dtype)
 
 
-def _view(kind: TensorType, params: Params) -> TensorType:
-    found = viewed(kind, integers(params[0]))
+def as_view(kind: TensorType, shape: Shape) -> TensorType:
+    """``x.view(shape)``. Raises Rejected if memory does not allow it."""
+    found = viewed(kind, shape)
     if found is None:
         raise Rejected("not viewable")
     return found
@@ -151,7 +161,7 @@ def _unflattened(kind: TensorType, params: Params) -> TensorType:
     dim = axis(kind, params[0])
     size = kind.shape[dim]
     require(size > 0 and size % 2 == 0 and len(kind.shape) < RANK)
-    return _view(kind, ((*kind.shape[:dim], 2, size // 2, *kind.shape[dim + 1 :]),))
+    return as_view(kind, (*kind.shape[:dim], 2, size // 2, *kind.shape[dim + 1 :]))
 
 
 def _expanded(kind: TensorType, params: Params) -> TensorType:
@@ -162,7 +172,7 @@ def _expanded(kind: TensorType, params: Params) -> TensorType:
     return expanded(kind, dim, shape[dim])
 
 
-def _strided(kind: TensorType, params: Params) -> TensorType:
+def strided(kind: TensorType, params: Params) -> TensorType:
     """The same elements, read with other sizes and strides."""
     shape, stride = integers(params[0]), integers(params[1])
     require(kind.contiguous and 0 not in shape and numel(shape) == kind.numel)
@@ -180,18 +190,16 @@ def _part(size: Callable[[int], int]) -> Change:
     return change
 
 
-def _first(kind: TensorType, params: Params) -> TensorType:
-    return _selected(kind, (params[0], 0))
-
-
-def _unchanged(kind: TensorType, params: Params) -> TensorType:
+def whole(kind: TensorType, params: Params) -> TensorType:
+    """``x[...]``."""
     return kind
 
 
 # --- rules with two operands, or that do not always give a view -------------------------------------------
 
 
-def _reshaped(operand: Operand, shape: Shape) -> Outcome:
+def reshaped(operand: Operand, shape: Shape) -> Outcome:
+    """``x.reshape(shape)``: a view if memory allows it."""
     found = viewed(operand.type, shape)
     if found is not None:
         return Outcome(found, operand.bound, alias=True)
@@ -199,21 +207,13 @@ def _reshaped(operand: Operand, shape: Shape) -> Outcome:
     return Outcome(dense(shape, operand.type.dtype), operand.bound)
 
 
-def _reshape(operands: Sequence[Operand], params: Params) -> Outcome:
-    return _reshaped(operands[0], integers(params[0]))
-
-
-def _reshape_as(operands: Sequence[Operand], params: Params) -> Outcome:
-    return _reshaped(operands[0], operands[1].type.shape)
-
-
 def _flatten(operands: Sequence[Operand], params: Params) -> Outcome:
     kind = operands[0].type
-    return itself(operands[0]) if len(kind.shape) == 1 else _reshaped(operands[0], (kind.numel,))
+    return itself(operands[0]) if len(kind.shape) == 1 else reshaped(operands[0], (kind.numel,))
 
 
 def _view_as(operands: Sequence[Operand], params: Params) -> Outcome:
-    return Outcome(_view(operands[0].type, (operands[1].type.shape,)), operands[0].bound, alias=True)
+    return Outcome(as_view(operands[0].type, operands[1].type.shape), operands[0].bound, alias=True)
 
 
 def _expand_as(operands: Sequence[Operand], params: Params) -> Outcome:
@@ -221,12 +221,7 @@ def _expand_as(operands: Sequence[Operand], params: Params) -> Outcome:
     if kind.stride is None:
         raise Rejected("strides unknown")
     fitting(shape, kind.shape)
-    missing = len(shape) - len(kind.shape)
-    kept = (
-        0 if size == 1 and shape[missing + dim] != 1 else stride
-        for dim, (size, stride) in enumerate(zip(kind.shape, kind.stride, strict=True))
-    )
-    return Outcome(TensorType(shape, (*(0,) * missing, *kept), kind.dtype), operands[0].bound, alias=True)
+    return Outcome(TensorType(shape, aligned(kind, shape), kind.dtype), operands[0].bound, alias=True)
 
 
 # --- choices ----------------------------------------------------------------------------------------------
@@ -289,12 +284,12 @@ TABLE: dict[str, OpSpec] = {
     "transpose": _views("{0}.transpose({p[0]}, {p[1]})", swapped, pairs),
     "unsqueeze": _views("{0}.unsqueeze({p[0]})", unsqueezed, gaps),
     "squeeze": _views("{0}.squeeze({p[0]})", squeezed, singles),
-    "view": _views("{0}.view({p[0]})", _view, shapes),
-    "reshape": OpSpec("{0}.reshape({p[0]})", "view", 1, _reshape, shapes),
-    "detach": OpSpec("{0}.detach()", "view", 1, viewing(_unchanged), stops_grad=True),
+    "view": _views("{0}.view({p[0]})", lambda kind, p: as_view(kind, integers(p[0])), shapes),
+    "reshape": OpSpec("{0}.reshape({p[0]})", "view", 1, lambda x, p: reshaped(x[0], integers(p[0])), shapes),
+    "detach": OpSpec("{0}.detach()", "view", 1, viewing(whole), stops_grad=True),
     "expand": _views("{0}.expand({p[1]})", _expanded, _expansions),
     "index": _views("{0}[{p[0]}]", indexed, indices),
-    "ellipsis": _views("{0}[...]", _unchanged),
+    "ellipsis": _views("{0}[...]", whole),
     "new_axis": _views("{0}[None]", lambda kind, params: unsqueezed(kind, (0,))),
     "step": _views("{0}[::2]", stepped),
     "turned": _views("{0}.T", turned),
@@ -312,15 +307,17 @@ TABLE: dict[str, OpSpec] = {
     "split": _views("{0}.split(1, {p[0]})[0]", _part(lambda n: min(n, 1)), dims, multi=True),
     "chunk": _views("{0}.chunk(2, {p[0]})[0]", _part(lambda n: (n + 1) // 2), dims, multi=True),
     "last_chunk": _views("{0}.chunk(2, {p[0]})[1]", _part(lambda n: n // 2), dims, multi=True),
-    "unbind": _views("{0}.unbind({p[0]})[0]", _first, dims, multi=True),
-    "as_strided": _views("{0}.as_strided({p[0]}, {p[1]})", _strided, reversals),
-    "view_dtype": OpSpec(
-        "{0}.view({0}.dtype)", "view", 1, viewing(_unchanged), stops_grad=True, of_memory=True
+    "unbind": _views(
+        "{0}.unbind({p[0]})[0]", lambda kind, params: _selected(kind, (params[0], 0)), dims, multi=True
     ),
-    "data": OpSpec("{0}.data", "view", 1, viewing(_unchanged), stops_grad=True),
+    "as_strided": _views("{0}.as_strided({p[0]}, {p[1]})", strided, reversals),
+    "view_dtype": OpSpec("{0}.view({0}.dtype)", "view", 1, viewing(whole), stops_grad=True, of_memory=True),
+    "data": OpSpec("{0}.data", "view", 1, viewing(whole), stops_grad=True),
     "expand_as": OpSpec("{0}.expand_as({1})", "view", 2, guided(_expand_as)),
     "view_as": OpSpec("{0}.view_as({1})", "view", 2, guided(_view_as)),
-    "reshape_as": OpSpec("{0}.reshape_as({1})", "view", 2, guided(_reshape_as)),
+    "reshape_as": OpSpec(
+        "{0}.reshape_as({1})", "view", 2, guided(lambda x, p: reshaped(x[0], x[1].type.shape))
+    ),
 }
 
 TURNS = ("t", "transpose", "swapaxes", "permute", "movedim")

@@ -1,154 +1,18 @@
 """The Program: an immutable description of a random model. Plain data, no torch objects.
 
-A Program holds its classes bottom-up (a class uses only earlier ones; the root class ``Model`` is last), the
-arguments that the model is called with, its training flag, and its dynamic shapes. ``strategies.render``
-turns a Program into source.
+A Program lists its classes bottom-up (a class uses only earlier ones; the root class ``Model`` is last), the
+arguments that the model is called with, its training flag, and its dynamic shapes. Other modules import this
+package as ``ir`` and write ``ir.Assign``, as code on Python's syntax writes ``ast.Assign``. For example,
+``return self.a(x + 1)`` is::
+
+    ir.Return(ir.Call(("a",), (ir.Op("add_one", (ir.Var("x"),)),)))
 """
 
-from exportdiff_strategies.program.classes import FLAGS, Arg, ClassDef, Method
-from exportdiff_strategies.program.construction import (
-    Bind,
-    Child,
-    Container,
-    Copied,
-    Derived,
-    Fill,
-    Held,
-    Hook,
-    Init,
-    New,
-    Parametrize,
-    Plain,
-    Tensor,
-    Unset,
-)
-from exportdiff_strategies.program.expressions import (
-    FIELDS,
-    FORMS,
-    FUNCTIONS,
-    Apply,
-    Attr,
-    Bound,
-    Call,
-    Cond,
-    Expr,
-    Function,
-    Group,
-    Item,
-    Lit,
-    Measure,
-    Not,
-    Op,
-    Results,
-    Star,
-    Ternary,
-    Var,
-)
-from exportdiff_strategies.program.inputs import (
-    HISTORIES,
-    Again,
-    Dim,
-    Dynamic,
-    Given,
-    GroupInput,
-    Input,
-    TensorInput,
-)
-from exportdiff_strategies.program.literals import ENUMS, AttributePath, Key, Kind, Literal, Size, Slice, Step
-from exportdiff_strategies.program.model import Program, probe_inputs
-from exportdiff_strategies.program.statements import (
-    Assign,
-    Bump,
-    Control,
-    Do,
-    Fail,
-    If,
-    Lambda,
-    Loop,
-    Repeat,
-    Return,
-    Set,
-    Stmt,
-    Swap,
-    Try,
-    With,
-)
-from exportdiff_strategies.program.walking import new_modules, nodes, of_type, rewritten
-
-__all__ = [
-    "ENUMS",
-    "FIELDS",
-    "FLAGS",
-    "FORMS",
-    "FUNCTIONS",
-    "HISTORIES",
-    "Again",
-    "Apply",
-    "Arg",
-    "Assign",
-    "Attr",
-    "AttributePath",
-    "Bind",
-    "Bound",
-    "Bump",
-    "Call",
-    "Child",
-    "ClassDef",
-    "Cond",
-    "Container",
-    "Control",
-    "Copied",
-    "Derived",
-    "Dim",
-    "Do",
-    "Dynamic",
-    "Expr",
-    "Fail",
-    "Fill",
-    "Function",
-    "Given",
-    "Group",
-    "GroupInput",
-    "Held",
-    "Hook",
-    "If",
-    "Init",
-    "Input",
-    "Item",
-    "Key",
-    "Kind",
-    "Lambda",
-    "Lit",
-    "Literal",
-    "Loop",
-    "Measure",
-    "Method",
-    "New",
-    "Not",
-    "Op",
-    "Parametrize",
-    "Plain",
-    "Program",
-    "Repeat",
-    "Results",
-    "Return",
-    "Set",
-    "Size",
-    "Slice",
-    "Star",
-    "Step",
-    "Stmt",
-    "Swap",
-    "Tensor",
-    "TensorInput",
-    "Ternary",
-    "Try",
-    "Unset",
-    "Var",
-    "With",
-    "new_modules",
-    "nodes",
-    "of_type",
-    "probe_inputs",
-    "rewritten",
-]
+from exportdiff_strategies.program.classes import *
+from exportdiff_strategies.program.construction import *
+from exportdiff_strategies.program.expressions import *
+from exportdiff_strategies.program.inputs import *
+from exportdiff_strategies.program.literals import *
+from exportdiff_strategies.program.model import *
+from exportdiff_strategies.program.statements import *
+from exportdiff_strategies.program.walking import *

@@ -16,9 +16,9 @@ FLAGS = ("bool", "int", "str", "float", "enum", "size")
 class Arg:
     """An argument of a method.
 
-    ``kind`` is tensor, optional, one of FLAGS, function, either (a tensor or a tuple), one of the kinds of
-    Group, rest (``*rest``) or options (``**options``). ``unnamed`` arguments are positional-only, ``keyword``
-    ones keyword-only.
+    ``kind`` is tensor, optional, one of FLAGS, function, either (a tensor or a tuple), a kind of Collection,
+    rest (``*rest``) or options (``**options``). ``unnamed`` arguments are positional-only, ``keyword`` ones
+    keyword-only.
     """
 
     name: str
@@ -29,8 +29,8 @@ class Arg:
 
 
 @dataclass(frozen=True, slots=True)
-class Method:
-    """A method besides ``forward``."""
+class MethodDef:
+    """A method other than ``forward``."""
 
     name: str
     args: tuple[Arg, ...]
@@ -45,7 +45,7 @@ class ClassDef:
     init: tuple[Init, ...]
     args: tuple[Arg, ...]
     body: tuple[Stmt, ...]
-    methods: tuple[Method, ...] = ()
+    methods: tuple[MethodDef, ...] = ()
     guest: str = ""
 
     @property

@@ -10,9 +10,7 @@ from exportdiff_strategies.types import Shape
 
 @dataclass(frozen=True, slots=True)
 class Fill:
-    """Shape, dtype and values of a tensor: all ``low`` if ``high`` is None, else evenly spaced up to
-    ``high``.
-    """
+    """Shape, dtype and values of a tensor: all ``low``, or evenly spaced from ``low`` to ``high``."""
 
     shape: Shape
     low: float = 1.0
@@ -59,8 +57,9 @@ class Bind:
 
 @dataclass(frozen=True, slots=True)
 class Container:
-    """A ``ModuleList``, ``Sequential`` or ``ModuleDict`` of new modules, existing ones (a AttributePath) and
-    containers, or a plain "list" or "dict" of them.
+    """A ``ModuleList``, ``Sequential`` or ``ModuleDict``, or a plain "list" or "dict" of modules.
+
+    The items are new modules, existing ones (an AttributePath) and containers.
     """
 
     attr: str
@@ -70,7 +69,7 @@ class Container:
 
 
 @dataclass(frozen=True, slots=True)
-class Tensor:
+class TensorAttr:
     """A tensor attribute; ``kind`` is parameter, buffer, scratch (a non-persistent buffer) or constant.
 
     A ``frozen`` parameter requires no gradient. ``layout`` is the memory layout, as in TensorInput.
@@ -84,27 +83,25 @@ class Tensor:
 
 
 @dataclass(frozen=True, slots=True)
-class Unset:
-    """A tensor attribute that is None until ``forward`` sets it; ``kind`` as in Tensor, but no parameter."""
+class UnsetTensor:
+    """A tensor attribute that is None until ``forward`` sets it; ``kind`` as in TensorAttr, not parameter."""
 
     attr: str
     kind: str
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
-    """A plain "list" or "dict" of tensors that have no name of their own, parameters or constants; or a
-    ``ParameterList`` or ``ParameterDict``.
-    """
+class TensorContainer:
+    """A ``ParameterList`` or ``ParameterDict``, or a plain "list" or "dict" of parameters or constants."""
 
     attr: str
     kind: str
-    items: tuple[Tensor, ...]
+    items: tuple[TensorAttr, ...]
     keys: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Copied:
+class CopiedModule:
     """``self.<attr> = copy.copy(self.<source>)`` or, if ``deep``, ``copy.deepcopy``, of a module."""
 
     attr: str
@@ -113,10 +110,8 @@ class Copied:
 
 
 @dataclass(frozen=True, slots=True)
-class Derived:
-    """A buffer or constant that is a view of the tensor at ``source`` or, without ``op``,
-    that same tensor.
-    """
+class DerivedTensor:
+    """A buffer or constant: a view of the tensor at ``source`` or, without ``op``, that same tensor."""
 
     attr: str
     kind: str
@@ -126,7 +121,7 @@ class Derived:
 
 
 @dataclass(frozen=True, slots=True)
-class Plain:
+class PythonAttr:
     """A Python attribute."""
 
     attr: str
@@ -143,13 +138,23 @@ class Hook:
 
 @dataclass(frozen=True, slots=True)
 class Parametrize:
-    """A parametrization of parameter ``attr`` of the module at ``path``; ``name`` is a key of
-    PARAMETRIZATIONS.
-    """
+    """A parametrization, a key of PARAMETRIZATIONS, of parameter ``attr`` of the module at ``path``."""
 
     path: AttributePath
     attr: str
     name: str
 
 
-Init = Child | Copied | Bind | Container | Tensor | Unset | Held | Derived | Plain | Hook | Parametrize
+Init = (
+    Child
+    | CopiedModule
+    | Bind
+    | Container
+    | TensorAttr
+    | UnsetTensor
+    | TensorContainer
+    | DerivedTensor
+    | PythonAttr
+    | Hook
+    | Parametrize
+)

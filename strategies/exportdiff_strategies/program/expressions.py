@@ -61,7 +61,7 @@ class Star:
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class CallModule:
     """A call of the submodule at ``callee``, or of its ``method``; the empty path is ``self``.
 
     ``form`` is a key of FORMS.
@@ -86,7 +86,7 @@ FORMS: dict[str, str] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Apply:
+class CallVariable:
     """A call of a function or module that a variable holds."""
 
     function: Var
@@ -94,7 +94,7 @@ class Apply:
 
 
 @dataclass(frozen=True, slots=True)
-class Bound:
+class ModuleOrMethod:
     """The submodule at ``path`` as a value, or its bound method ``method``."""
 
     path: AttributePath
@@ -113,7 +113,7 @@ FUNCTIONS: dict[str, str] = {"relu": "torch.relu", "neg": "torch.neg", "tanh": "
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class Collection:
     """A container of values; ``kind`` is tuple, list, dict, named (a namedtuple) or data (a dataclass).
 
     ``keys`` are the keys of a dict, or the names of the items of a namedtuple or dataclass.
@@ -156,7 +156,20 @@ class Ternary:
 
 
 Expr = (
-    Lit | Var | Not | Attr | Op | Measure | Call | Apply | Bound | Function | Group | Item | Results | Ternary
+    Lit
+    | Var
+    | Not
+    | Attr
+    | Op
+    | Measure
+    | CallModule
+    | CallVariable
+    | ModuleOrMethod
+    | Function
+    | Collection
+    | Item
+    | Results
+    | Ternary
 )
 
 

@@ -31,7 +31,7 @@ HISTORIES: dict[str, str] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Again:
+class AliasInput:
     """The same tensor as an earlier argument or, with ``op``, a view of that tensor."""
 
     name: str
@@ -40,15 +40,15 @@ class Again:
 
 
 @dataclass(frozen=True, slots=True)
-class GroupInput:
-    """A container of inputs; ``kind`` and ``keys`` as in Group."""
+class CollectionInput:
+    """A container of inputs; ``kind`` and ``keys`` as in Collection."""
 
     kind: str
     items: tuple[Input, ...]
     keys: tuple[Literal, ...] = ()
 
 
-Input = TensorInput | Again | GroupInput | Lit
+Input = TensorInput | AliasInput | CollectionInput | Lit
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,5 +79,5 @@ class Dynamic:
     probes: tuple[tuple[int, ...], ...]
 
 
-Given = tuple[tuple[str, Input], ...]
+NamedInputs = tuple[tuple[str, Input], ...]
 """Pairs of an argument's name and its input."""

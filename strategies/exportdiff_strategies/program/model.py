@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from exportdiff_strategies.program.classes import ClassDef
-from exportdiff_strategies.program.inputs import Dynamic, Given, Input, TensorInput
+from exportdiff_strategies.program.inputs import Dynamic, Input, NamedInputs, TensorInput
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,8 +16,8 @@ class Program:
     """
 
     classes: tuple[ClassDef, ...]
-    args: Given
-    kwargs: Given = ()
+    args: NamedInputs
+    kwargs: NamedInputs = ()
     training: bool = False
     dynamic: Dynamic | None = None
     enum: str = "Enum"
@@ -29,12 +29,12 @@ class Program:
         return self.classes[-1]
 
     @property
-    def inputs(self) -> Given:
+    def inputs(self) -> NamedInputs:
         """All example inputs by name: positional ones first, then keyword arguments."""
         return self.args + self.kwargs
 
 
-def probe_inputs(program: Program, sizes: tuple[int, ...]) -> Given:
+def probe_inputs(program: Program, sizes: tuple[int, ...]) -> NamedInputs:
     """The inputs of a dynamic Program, with these sizes in its dynamic dimensions (one for each Dim)."""
     assert program.dynamic is not None
     return tuple((name, _resized(value, name, program.dynamic, sizes)) for name, value in program.inputs)

@@ -24,7 +24,7 @@ class Do:
 
 
 @dataclass(frozen=True, slots=True)
-class Set:
+class SetAttr:
     """``self.<path> = value``: rebinds a buffer or attribute, or creates an attribute."""
 
     path: AttributePath
@@ -40,7 +40,7 @@ class Swap:
 
 
 @dataclass(frozen=True, slots=True)
-class Bump:
+class Increment:
     """``self.<path> += 1`` on a Python int."""
 
     path: AttributePath
@@ -109,7 +109,7 @@ class Try:
 
 
 @dataclass(frozen=True, slots=True)
-class Lambda:
+class LocalFunction:
     """A local function that a control-flow operator takes."""
 
     name: str
@@ -119,14 +119,12 @@ class Lambda:
 
 @dataclass(frozen=True, slots=True)
 class Control:
-    """``target = <control-flow operator>``; ``name`` is a key of CONTROLS, ``functions`` are its local
-    functions.
-    """
+    """``target = <control-flow operator>``, a key of CONTROLS, with its local functions."""
 
     name: str
     target: str
     operands: tuple[Expr, ...]
-    functions: tuple[Lambda, ...]
+    functions: tuple[LocalFunction, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,4 +134,4 @@ class Return:
     value: Expr
 
 
-Stmt = Assign | Do | Set | Swap | Bump | If | Loop | Repeat | With | Fail | Try | Control | Return
+Stmt = Assign | Do | SetAttr | Swap | Increment | If | Loop | Repeat | With | Fail | Try | Control | Return

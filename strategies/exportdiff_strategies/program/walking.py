@@ -6,56 +6,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import fields, is_dataclass, replace
 from typing import Any, TypeVar
 
-from exportdiff_strategies.program.classes import Arg, ClassDef, Method
-from exportdiff_strategies.program.construction import (
-    Bind,
-    Child,
-    Container,
-    Copied,
-    Derived,
-    Held,
-    Hook,
-    New,
-    Parametrize,
-    Plain,
-    Tensor,
-    Unset,
-)
-from exportdiff_strategies.program.expressions import (
-    Apply,
-    Attr,
-    Bound,
-    Call,
-    Cond,
-    Function,
-    Group,
-    Item,
-    Lit,
-    Measure,
-    Not,
-    Op,
-    Results,
-    Star,
-    Ternary,
-    Var,
-)
-from exportdiff_strategies.program.inputs import Again, GroupInput, TensorInput
-from exportdiff_strategies.program.statements import (
-    Assign,
-    Bump,
-    Control,
-    Do,
-    Fail,
-    If,
-    Lambda,
-    Loop,
-    Repeat,
-    Return,
-    Set,
-    Swap,
-    Try,
-    With,
-)
+from exportdiff_strategies.program.classes import ClassDef
+from exportdiff_strategies.program.construction import Fill, New
+from exportdiff_strategies.program.literals import Key, Slice
 
 N = TypeVar("N")
 
@@ -65,16 +18,14 @@ def nodes(root: object) -> Iterator[object]:
     if isinstance(root, tuple):
         for item in root:
             yield from nodes(item)
-    elif type(root) in _PARTS:
+    elif (parts := _parts(type(root))) is not None:
         yield root
-        for name in _PARTS[type(root)]:
+        for name in parts:
             yield from nodes(getattr(root, name))
 
 
 def rewritten(root: Any, change: Callable[[Any], Any]) -> Any:
-    """A copy of the tree at ``root``, after ``change`` has replaced every dataclass in it,
-    innermost first.
-    """
+    """A copy of the tree at ``root`` in which ``change`` has replaced every node, innermost first."""
     if type(root) is tuple:  # not a Size, which is a value
         return tuple(rewritten(item, change) for item in root)
     if not is_dataclass(root) or isinstance(root, type):
@@ -86,33 +37,19 @@ def rewritten(root: Any, change: Callable[[Any], Any]) -> Any:
 _LEAVES = {"str", "int", "float", "bool", "AttributePath", "Shape", "Literal", "tuple[Literal, ...]"}
 """The types of fields that hold no nodes."""
 
-_PARTS: dict[type, tuple[str, ...]] = {
-    kind: tuple(f.name for f in fields(kind) if f.type not in _LEAVES)
-    for kind in (
-        *(Lit, Var, Not, Attr, Op, Measure, Star, Call, Apply, Bound, Function, Group, Item, Results),
-        *(Ternary, Cond),
-        *(Assign, Do, Set, Swap, Bump, If, Loop, Repeat, With, Fail, Try, Lambda, Control, Return),
-        *(
-            New,
-            Child,
-            Copied,
-            Bind,
-            Container,
-            Tensor,
-            Held,
-            Unset,
-            Derived,
-            Plain,
-            Hook,
-            Parametrize,
-            Arg,
-            Method,
-            ClassDef,
-        ),
-        *(TensorInput, Again, GroupInput),
-    )
-}
-"""Kind of node -> the fields that may hold further nodes."""
+_VALUES = (Fill, Key, Slice)
+"""Dataclasses that are no nodes."""
+
+
+_known: dict[type, tuple[str, ...] | None] = {}
+
+
+def _parts(kind: type) -> tuple[str, ...] | None:
+    """The fields of a kind of node that may hold further nodes; None if it is no kind of node."""
+    if kind not in _known:
+        is_node = is_dataclass(kind) and kind not in _VALUES
+        _known[kind] = tuple(f.name for f in fields(kind) if f.type not in _LEAVES) if is_node else None
+    return _known[kind]
 
 
 def new_modules(cls: ClassDef) -> Iterator[New]:

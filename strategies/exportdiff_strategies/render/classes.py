@@ -4,27 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from exportdiff_strategies import program as ir
 from exportdiff_strategies.layers import LAYERS
 from exportdiff_strategies.ops import OPS
-from exportdiff_strategies.program import (
-    Arg,
-    AttributePath,
-    Bind,
-    Child,
-    ClassDef,
-    Container,
-    Copied,
-    Derived,
-    Held,
-    Hook,
-    Init,
-    New,
-    Parametrize,
-    Plain,
-    Stmt,
-    Unset,
-    With,
-)
 from exportdiff_strategies.regions import HOOKS, PARAMETRIZATIONS, REGIONS
 from exportdiff_strategies.render.expressions import assignment, group, literal, path_text
 from exportdiff_strategies.render.statements import INDENT, body_lines
@@ -34,7 +16,7 @@ _SCALED = frozenset({"float16", "bfloat16", "float32", "float64", "complex64"})
 """The dtypes of tensors that a scale multiplies."""
 
 
-def class_lines(cls: ClassDef, scaled: bool) -> list[str]:
+def class_lines(cls: ir.ClassDef, scaled: bool) -> list[str]:
     """The definition of a class; ``scaled``: its constructor takes a scale."""
     lines = [f"class {cls.name}(nn.Module):"]
     parameters = ["self", *(["guest"] if cls.guest else []), *(["scale=1.0"] if scaled else [])]
@@ -52,7 +34,7 @@ def class_lines(cls: ClassDef, scaled: bool) -> list[str]:
     return lines
 
 
-def _method(name: str, args: Sequence[Arg], body: Sequence[Stmt]) -> list[str]:
+def _method(name: str, args: Sequence[ir.Arg], body: Sequence[ir.Stmt]) -> list[str]:
     """A method of a class."""
     arguments = ["self", *map(_parameter, args)]
     unnamed = sum(arg.unnamed for arg in args)
@@ -63,46 +45,46 @@ def _method(name: str, args: Sequence[Arg], body: Sequence[Stmt]) -> list[str]:
         first = next(number for number, arg in enumerate(args) if arg.keyword)
         arguments.insert(1 + first + bool(unnamed), "*")
     lines = []
-    if len(body) == 1 and isinstance(body[0], With) and body[0].decorator:
+    if len(body) == 1 and isinstance(body[0], ir.With) and body[0].decorator:
         lines.append(f"{INDENT}@{REGIONS[body[0].region].template}")
         body = body[0].body
     return [*lines, f"{INDENT}def {name}({', '.join(arguments)}):", *body_lines(body, 2)]
 
 
-def _parameter(arg: Arg) -> str:
+def _parameter(arg: ir.Arg) -> str:
     stars = {"rest": "*", "options": "**"}.get(arg.kind, "")
     return stars + (arg.name if arg.default is None else f"{arg.name}={literal(arg.default.value)}")
 
 
-def _statement(init: Init, scaled: bool) -> str:
-    if isinstance(init, Child):
+def _statement(init: ir.Init, scaled: bool) -> str:
+    if isinstance(init, ir.Child):
         made = _module(init.new)
         return assignment((init.attr,), f"torch.fx.symbolic_trace({made})" if init.traced else made)
-    if isinstance(init, Copied):
+    if isinstance(init, ir.CopiedModule):
         function = "copy.deepcopy" if init.deep else "copy.copy"
         return assignment((init.attr,), f"{function}({path_text(init.source)})")
-    if isinstance(init, Held):
+    if isinstance(init, ir.TensorContainer):
         return assignment((init.attr,), _held(init))
-    if isinstance(init, Unset):
+    if isinstance(init, ir.UnsetTensor):
         return _registered(init.attr, init.kind, "None")
-    if isinstance(init, Bind):
+    if isinstance(init, ir.Bind):
         *holder, name = init.target
         source = path_text(init.source)
         if init.aside:
             return f'object.__setattr__({path_text(tuple(holder))}, "{name}", {source})'
         return assignment(init.target, source)
-    if isinstance(init, Container):
+    if isinstance(init, ir.Container):
         return assignment((init.attr,), _container(init))
-    if isinstance(init, Plain):
+    if isinstance(init, ir.PythonAttr):
         return assignment((init.attr,), repr(init.value))
-    if isinstance(init, Derived):
+    if isinstance(init, ir.DerivedTensor):
         source = path_text(init.source)
         if init.op:
             source = OPS[init.op].template.format(source + ".data", p=init.params)
         return _registered(init.attr, init.kind, source)
-    if isinstance(init, Hook):
+    if isinstance(init, ir.Hook):
         return f"{path_text(init.path)}.{HOOKS[init.name].registration}({init.name})"
-    if isinstance(init, Parametrize):
+    if isinstance(init, ir.Parametrize):
         return PARAMETRIZATIONS[init.name].template.format(
             m=path_text(init.path), name=init.attr, w=path_text((*init.path, init.attr)), cls=init.name
         )
@@ -111,7 +93,7 @@ def _statement(init: Init, scaled: bool) -> str:
     return _registered(init.attr, init.kind, value, frozen=init.frozen)
 
 
-def _container(box: Container) -> str:
+def _container(box: ir.Container) -> str:
     items = [_item(item) for item in box.items]
     if box.kind in ("list", "dict"):
         return group(box.kind, items, box.keys)
@@ -121,7 +103,7 @@ def _container(box: Container) -> str:
     return f"nn.{box.kind}({f'[{listed}]' if box.kind == 'ModuleList' else listed})"
 
 
-def _held(box: Held) -> str:
+def _held(box: ir.TensorContainer) -> str:
     items = [
         f"nn.Parameter({tensor(item.fill, '')})" if item.kind == "parameter" else tensor(item.fill, "")
         for item in box.items
@@ -131,10 +113,10 @@ def _held(box: Held) -> str:
     return f"nn.{box.kind}({group('dict' if box.keys else 'list', items, box.keys)})"
 
 
-def _item(item: New | AttributePath | Container) -> str:
-    if isinstance(item, New):
+def _item(item: ir.New | ir.AttributePath | ir.Container) -> str:
+    if isinstance(item, ir.New):
         return _module(item)
-    return _container(item) if isinstance(item, Container) else path_text(item)
+    return _container(item) if isinstance(item, ir.Container) else path_text(item)
 
 
 def _registered(attr: str, kind: str, value: str, *, frozen: bool = False) -> str:
@@ -146,7 +128,7 @@ def _registered(attr: str, kind: str, value: str, *, frozen: bool = False) -> st
     return f'self.register_buffer("{attr}", {value}{persistent})'
 
 
-def _module(new: New) -> str:
+def _module(new: ir.New) -> str:
     if new.layer:
         return LAYERS[new.name].template.format(p=new.params)
     arguments = [path_text(new.guest)] if new.guest else []

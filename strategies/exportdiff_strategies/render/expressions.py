@@ -6,98 +6,72 @@ import keyword
 import math
 from collections.abc import Iterable
 
+from exportdiff_strategies import program as ir
 from exportdiff_strategies.conditions import CONDS, MEASURES, MODES, RELATIONS
 from exportdiff_strategies.ops import OPS, RESULTS
-from exportdiff_strategies.program import (
-    FORMS,
-    FUNCTIONS,
-    Apply,
-    Attr,
-    AttributePath,
-    Bound,
-    Call,
-    Cond,
-    Expr,
-    Function,
-    Group,
-    Item,
-    Key,
-    Kind,
-    Lit,
-    Literal,
-    Measure,
-    Not,
-    Op,
-    Results,
-    Size,
-    Slice,
-    Star,
-    Ternary,
-    Var,
-)
 
 
-def expression(expr: Expr | Star) -> str:
+def expression(expr: ir.Expr | ir.Star) -> str:
     """An expression, or a starred argument."""
-    if isinstance(expr, Lit):
+    if isinstance(expr, ir.Lit):
         return literal(expr.value)
-    if isinstance(expr, Var):
+    if isinstance(expr, ir.Var):
         return expr.name
-    if isinstance(expr, Op):
+    if isinstance(expr, ir.Op):
         return OPS[expr.name].template.format(*map(operand, expr.operands), p=expr.params)
-    if isinstance(expr, Attr):
+    if isinstance(expr, ir.Attr):
         return path_text(expr.path)
-    if isinstance(expr, Call):
+    if isinstance(expr, ir.CallModule):
         callee = path_text(expr.callee) + (f".{expr.method}" if expr.method else "")
-        return FORMS[expr.form].format(callee, args=_arguments(expr.args, expr.kwargs))
-    if isinstance(expr, Group):
+        return ir.FORMS[expr.form].format(callee, args=_arguments(expr.args, expr.kwargs))
+    if isinstance(expr, ir.Collection):
         return group(expr.kind, [expression(item) for item in expr.items], expr.keys)
-    if isinstance(expr, Item):
+    if isinstance(expr, ir.Item):
         if expr.dotted:
             return f"{expr.base.name}.{expr.key}"
         return f"{expr.base.name}[{_key(expr.key)}]"
-    if isinstance(expr, Not):
+    if isinstance(expr, ir.Not):
         return f"not {expr.flag.name}"
-    if isinstance(expr, Measure):
+    if isinstance(expr, ir.Measure):
         return MEASURES[expr.name].template.format(operand(expr.subject))
-    if isinstance(expr, Results):
+    if isinstance(expr, ir.Results):
         return RESULTS[expr.name].template.format(operand(expr.operand), p=expr.params)
-    if isinstance(expr, Apply):
+    if isinstance(expr, ir.CallVariable):
         return f"{expr.function.name}({_arguments(expr.args)})"
-    if isinstance(expr, Bound):
+    if isinstance(expr, ir.ModuleOrMethod):
         return path_text(expr.path) + (f".{expr.method}" if expr.method else "")
-    if isinstance(expr, Function):
-        return FUNCTIONS[expr.name]
-    if isinstance(expr, Star):
+    if isinstance(expr, ir.Function):
+        return ir.FUNCTIONS[expr.name]
+    if isinstance(expr, ir.Star):
         return ("**" if expr.double else "*") + expr.value.name
     return f"{operand(expr.then)} if {condition(expr.test)} else {operand(expr.orelse)}"
 
 
-def literal(value: Literal) -> str:
+def literal(value: ir.Literal) -> str:
     """A Python constant."""
     if isinstance(value, float) and not math.isfinite(value):
         return f'float("{value}")'
-    if isinstance(value, Kind):
+    if isinstance(value, ir.Kind):
         return str(value)
-    if isinstance(value, Size):
+    if isinstance(value, ir.Size):
         return f"torch.Size({list(value)})"
     return repr(value)
 
 
-def _arguments(args: Iterable[Expr | Star], kwargs: Iterable[tuple[str, Expr]] = ()) -> str:
-    positional = [expression(arg) for arg in args if not (isinstance(arg, Star) and arg.double)]
+def _arguments(args: Iterable[ir.Expr | ir.Star], kwargs: Iterable[tuple[str, ir.Expr]] = ()) -> str:
+    positional = [expression(arg) for arg in args if not (isinstance(arg, ir.Star) and arg.double)]
     named = [f"{name}={expression(value)}" for name, value in kwargs]
     return ", ".join(
-        (*positional, *named, *(expression(a) for a in args if isinstance(a, Star) and a.double))
+        (*positional, *named, *(expression(a) for a in args if isinstance(a, ir.Star) and a.double))
     )
 
 
-def _key(key: Literal) -> str:
+def _key(key: ir.Literal) -> str:
     return f'"{key}"' if isinstance(key, str) else literal(key)
 
 
-def group(kind: str, items: list[str], keys: tuple[Literal, ...]) -> str:
-    """A container of items that are already source; ``keys`` as in Group."""
+def group(kind: str, items: list[str], keys: tuple[ir.Literal, ...]) -> str:
+    """A container of items that are already source; ``keys`` as in Collection."""
     if kind == "dict":
         return "{" + ", ".join(f"{_key(k)}: {v}" for k, v in zip(keys, items, strict=True)) + "}"
     listed = ", ".join(items)
@@ -108,14 +82,14 @@ def group(kind: str, items: list[str], keys: tuple[Literal, ...]) -> str:
     return f"({listed}{',' if len(items) == 1 else ''})"
 
 
-def operand(expr: Expr) -> str:
+def operand(expr: ir.Expr) -> str:
     """An expression as an operand: in parentheses if it needs them."""
     text = expression(expr)
-    bare = not isinstance(expr, Ternary) and not (isinstance(expr, Op) and OPS[expr.name].infix)
+    bare = not isinstance(expr, ir.Ternary) and not (isinstance(expr, ir.Op) and OPS[expr.name].infix)
     return text if bare else f"({text})"
 
 
-def condition(cond: Cond) -> str:
+def condition(cond: ir.Cond) -> str:
     """The test of a branch."""
     if cond.subject is None:
         return MODES[cond.name].template
@@ -124,13 +98,13 @@ def condition(cond: Cond) -> str:
     return CONDS[cond.name].template.format(expression(cond.subject), p=cond.params)
 
 
-def path_text(path: AttributePath) -> str:
+def path_text(path: ir.AttributePath) -> str:
     """The attribute at a path from ``self``."""
     text = "self"
     for step in path:
-        if isinstance(step, Key):
+        if isinstance(step, ir.Key):
             text += f'["{step.name}"]'
-        elif isinstance(step, Slice):
+        elif isinstance(step, ir.Slice):
             text += f"[{step.start or ''}:{step.stop}]"
         elif isinstance(step, int):
             text += f"[{step}]"
@@ -139,7 +113,7 @@ def path_text(path: AttributePath) -> str:
     return text
 
 
-def assignment(path: AttributePath, value: str) -> str:
+def assignment(path: ir.AttributePath, value: str) -> str:
     """A statement that assigns source to the attribute at a path."""
     *above, last = path
     if isinstance(last, str) and keyword.iskeyword(last):

@@ -5,23 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
+from exportdiff_strategies import program as ir
 from exportdiff_strategies.control import CONTROLS
 from exportdiff_strategies.ops import OPS
-from exportdiff_strategies.program import (
-    ENUMS,
-    Call,
-    Control,
-    Group,
-    GroupInput,
-    Hook,
-    Kind,
-    Lit,
-    Literal,
-    Op,
-    Parametrize,
-    Program,
-    nodes,
-)
 from exportdiff_strategies.regions import FIELDS_HERE, HOOKS, PARAMETRIZATIONS, PREAMBLES
 from exportdiff_strategies.render.statements import INDENT
 
@@ -43,23 +29,23 @@ def import_lines(body: str) -> Iterator[str]:
     yield "from torch import nn"
 
 
-def preambles(program: Program) -> Iterator[tuple[str, ...]]:
+def preambles(program: ir.Program) -> Iterator[tuple[str, ...]]:
     """The further imports and the definitions that the source of a Program needs, each once."""
     wanted: dict[str, tuple[str, ...]] = {"graph": PREAMBLES["graph"]} if program.graph else {}
-    for node in nodes((program.classes, tuple(given for _, given in program.inputs))):
-        if isinstance(node, Op) and OPS[node.name].preamble:
+    for node in ir.nodes((program.classes, tuple(given for _, given in program.inputs))):
+        if isinstance(node, ir.Op) and OPS[node.name].preamble:
             wanted[OPS[node.name].preamble] = PREAMBLES[OPS[node.name].preamble]
-        elif isinstance(node, Group | GroupInput) and node.kind in PREAMBLES:
+        elif isinstance(node, ir.Collection | ir.CollectionInput) and node.kind in PREAMBLES:
             wanted[node.kind] = _record(node.kind, node.keys)
-        elif isinstance(node, Call) and node.form in PREAMBLES:
+        elif isinstance(node, ir.CallModule) and node.form in PREAMBLES:
             wanted[node.form] = PREAMBLES[node.form]
-        elif isinstance(node, Lit) and isinstance(node.value, Kind):
+        elif isinstance(node, ir.Lit) and isinstance(node.value, ir.Kind):
             wanted["enum"] = _enum(program.enum)
-        elif isinstance(node, Control) and CONTROLS[node.name].preamble:
+        elif isinstance(node, ir.Control) and CONTROLS[node.name].preamble:
             wanted[CONTROLS[node.name].preamble] = PREAMBLES[CONTROLS[node.name].preamble]
-        elif isinstance(node, Hook):
+        elif isinstance(node, ir.Hook):
             wanted[node.name] = HOOKS[node.name].lines
-        elif isinstance(node, Parametrize):
+        elif isinstance(node, ir.Parametrize):
             spec = PARAMETRIZATIONS[node.name]
             wanted[spec.preamble] = PREAMBLES[spec.preamble]
             if spec.lines:
@@ -69,11 +55,13 @@ def preambles(program: Program) -> Iterator[tuple[str, ...]]:
 
 def _enum(base: str) -> tuple[str, ...]:
     """The definition of the enumeration."""
-    members = (f"{INDENT}{member.name} = {value!r}" for member, value in zip(Kind, ENUMS[base], strict=True))
+    members = (
+        f"{INDENT}{member.name} = {value!r}" for member, value in zip(ir.Kind, ir.ENUMS[base], strict=True)
+    )
     return (f"class Kind({base}):", *members)
 
 
-def _record(kind: str, fields: Iterable[Literal]) -> tuple[str, ...]:
+def _record(kind: str, fields: Iterable[ir.Literal]) -> tuple[str, ...]:
     """The definition of a namedtuple or dataclass."""
     listed = [f"{INDENT}{field}: torch.Tensor" for field in fields]
     return tuple(part for line in PREAMBLES[kind] for part in (listed if line == FIELDS_HERE else [line]))

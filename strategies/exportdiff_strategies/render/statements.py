@@ -4,63 +4,46 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from exportdiff_strategies import program as ir
 from exportdiff_strategies.control import CONTROLS
 from exportdiff_strategies.failures import FAILURES
-from exportdiff_strategies.program import (
-    Assign,
-    Bump,
-    Control,
-    Do,
-    Fail,
-    If,
-    Lambda,
-    Lit,
-    Loop,
-    Repeat,
-    Return,
-    Set,
-    Stmt,
-    Swap,
-    Try,
-    With,
-)
 from exportdiff_strategies.regions import REGIONS
 from exportdiff_strategies.render.expressions import assignment, condition, expression, operand, path_text
 
 INDENT = "    "
 
 
-def body_lines(body: Iterable[Stmt], depth: int) -> list[str]:
-    """The statements of a body, indented by so many levels."""
+def body_lines(body: Iterable[ir.Stmt], depth: int) -> list[str]:
+    """The statements of a body, indented by ``depth`` levels."""
     return [(INDENT * depth + line).rstrip() for stmt in body for line in _statement(stmt)]
 
 
-def _statement(stmt: Stmt) -> Iterator[str]:
-    if isinstance(stmt, Assign):
+def _statement(stmt: ir.Stmt) -> Iterator[str]:
+    if isinstance(stmt, ir.Assign):
         yield f"{stmt.target} = {expression(stmt.value)}"
-    elif isinstance(stmt, Do):
-        yield "pass" if stmt.value == Lit(None) else expression(stmt.value)
-    elif isinstance(stmt, Return):
+    elif isinstance(stmt, ir.Do):
+        yield "pass" if stmt.value == ir.Lit(None) else expression(stmt.value)
+    elif isinstance(stmt, ir.Return):
         yield f"return {expression(stmt.value)}"
-    elif isinstance(stmt, Set):
+    elif isinstance(stmt, ir.SetAttr):
         yield assignment(stmt.path, expression(stmt.value))
-    elif isinstance(stmt, Swap):
+    elif isinstance(stmt, ir.Swap):
         first, second = path_text(stmt.first), path_text(stmt.second)
         yield f"{first}, {second} = {second}, {first}"
-    elif isinstance(stmt, Bump):
+    elif isinstance(stmt, ir.Increment):
         yield f"{path_text(stmt.path)} += 1"
-    elif isinstance(stmt, If):
+    elif isinstance(stmt, ir.If):
         yield from _match(stmt) if stmt.match else _if(stmt, "if")
-    elif isinstance(stmt, Loop):
+    elif isinstance(stmt, ir.Loop):
         yield from _loop(stmt)
-    elif isinstance(stmt, Repeat):
+    elif isinstance(stmt, ir.Repeat):
         yield from _repeat(stmt)
-    elif isinstance(stmt, With):
+    elif isinstance(stmt, ir.With):
         yield f"with {REGIONS[stmt.region].template}:"
         yield from body_lines(stmt.body, 1)
-    elif isinstance(stmt, Fail):
+    elif isinstance(stmt, ir.Fail):
         yield FAILURES[stmt.name].template.format(x=operand(stmt.subject))
-    elif isinstance(stmt, Try):
+    elif isinstance(stmt, ir.Try):
         yield "try:"
         yield from body_lines(stmt.body, 1)
         yield f"except {stmt.error}:"
@@ -69,17 +52,17 @@ def _statement(stmt: Stmt) -> Iterator[str]:
         yield from _control(stmt)
 
 
-def _if(stmt: If, word: str) -> Iterator[str]:
+def _if(stmt: ir.If, word: str) -> Iterator[str]:
     yield f"{word} {condition(stmt.test)}:"
     yield from body_lines(stmt.then, 1)
-    if len(stmt.orelse) == 1 and isinstance(stmt.orelse[0], If) and not stmt.orelse[0].match:
+    if len(stmt.orelse) == 1 and isinstance(stmt.orelse[0], ir.If) and not stmt.orelse[0].match:
         yield from _if(stmt.orelse[0], "elif")
     elif stmt.orelse:
         yield "else:"
         yield from body_lines(stmt.orelse, 1)
 
 
-def _match(stmt: If) -> Iterator[str]:
+def _match(stmt: ir.If) -> Iterator[str]:
     assert stmt.test.subject is not None
     yield f"match {expression(stmt.test.subject)}:"
     yield f"{INDENT}case {stmt.test.params[0]!r}:"
@@ -89,7 +72,7 @@ def _match(stmt: If) -> Iterator[str]:
         yield from body_lines(stmt.orelse, 2)
 
 
-def _loop(stmt: Loop) -> Iterator[str]:
+def _loop(stmt: ir.Loop) -> Iterator[str]:
     over, names = path_text(stmt.container), "layer"
     if stmt.style == "enumerate":
         over, names = f"enumerate({over})", "_, layer"
@@ -100,7 +83,7 @@ def _loop(stmt: Loop) -> Iterator[str]:
     yield f"{INDENT}{stmt.target} = layer({arguments})"
 
 
-def _repeat(stmt: Repeat) -> Iterator[str]:
+def _repeat(stmt: ir.Repeat) -> Iterator[str]:
     if stmt.style == "for":
         yield f"for {stmt.var} in range({expression(stmt.count)}):"
         yield from body_lines(stmt.body, 1)
@@ -111,14 +94,14 @@ def _repeat(stmt: Repeat) -> Iterator[str]:
     yield f"{INDENT}{stmt.var} += 1"
 
 
-def _control(stmt: Control) -> Iterator[str]:
+def _control(stmt: ir.Control) -> Iterator[str]:
     for function in stmt.functions:
         yield from _local_function(function)
     names = [function.name for function in stmt.functions]
     yield CONTROLS[stmt.name].template.format(t=stmt.target, x=operand(stmt.operands[0]), f=names)
 
 
-def _local_function(function: Lambda) -> Iterator[str]:
+def _local_function(function: ir.LocalFunction) -> Iterator[str]:
     yield f"def {function.name}({', '.join(function.args)}):"
     yield from body_lines(function.body, 1)
     yield ""

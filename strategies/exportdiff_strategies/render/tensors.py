@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from exportdiff_strategies.program import Fill
+from exportdiff_strategies import program as ir
 from exportdiff_strategies.types import numel
 
 
-def _fill(fill: Fill) -> str:
+def _fill(fill: ir.Fill) -> str:
     sizes = ", ".join(map(str, fill.shape))
     dtype = "" if fill.dtype == "float32" else f", dtype=torch.{fill.dtype}"
     low: object = fill.low
@@ -30,7 +30,7 @@ def _fill(fill: Fill) -> str:
     return row if len(fill.shape) == 1 else f"{row}.view({sizes or '()'})"
 
 
-def tensor(fill: Fill, layout: str, scale: str = "") -> str:
+def tensor(fill: ir.Fill, layout: str, scale: str = "") -> str:
     """A tensor in a memory layout; ``scale`` is appended to the tensor that the layout is made from."""
     shape = fill.shape
     whole, part = {

@@ -41,7 +41,7 @@ _EXCLUSIONS: Iterable[tuple[frozenset[str], frozenset[str]]] = (
     _at_most_one("hierarchy.flat", "hierarchy.depth2", "hierarchy.depth3", "hierarchy.depth4"),
     _at_most_one("dynamic.named", "dynamic.auto", "dynamic.dynamic"),
     (frozenset({"dynamic.range", "dynamic.edge"}), frozenset({"dynamic.auto", "dynamic.dynamic"})),
-    # Without classes below the root there is no module with arguments of its own to call.
+    # Without classes below the root no call has arguments that the Program chooses.
     (frozenset({"hierarchy.flat"}), frozenset({"hierarchy.guest"} | _CHILD_ARGUMENTS)),
     # A dynamic input is neither empty nor passed twice.
     (_with_prefix("dynamic."), frozenset({"input.same_twice", "input.view_of_another", "input.empty"})),

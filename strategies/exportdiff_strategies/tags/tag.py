@@ -1,10 +1,11 @@
-"""What a tag is."""
+"""What a tag is, and detectors that search the code, or the record of a run, for one thing."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from exportdiff_strategies import program as ir
 from exportdiff_strategies.tags.analysis import Analysis
 
 Detector = Callable[[Analysis], bool]
@@ -13,7 +14,48 @@ Detector = Callable[[Analysis], bool]
 
 @dataclass(frozen=True, slots=True)
 class Tag:
-    """One entry of the table: what the tag means, and its detector."""
+    """One entry of a table: what the tag means, and its detector."""
 
     meaning: str
     detect: Detector
+
+
+def has_node(kind: type, test: Callable[..., object] = lambda node: True, /, **fields: object) -> Detector:
+    """Detect a node of this type that passes the test and has these values in its fields."""
+    wanted = fields.items()
+    return lambda p: p.has(kind, lambda node: test(node) and all(getattr(node, f) == v for f, v in wanted))
+
+
+def marked(name: str) -> Detector:
+    """Detect a mark that the machine recorded while it ran."""
+    return lambda p: name in p.trace.marks
+
+
+def has_condition(name: str) -> Detector:
+    """Detect a condition with this name."""
+    return has_node(ir.Cond, name=name)
+
+
+def has_measure(name: str) -> Detector:
+    """Detect a measure with this name."""
+    return has_node(ir.Measure, name=name)
+
+
+def runs_op(name: str) -> Detector:
+    """Detect this op."""
+    return lambda p: name in p.op_names
+
+
+def runs_group(name: str) -> Detector:
+    """Detect an op of this group."""
+    return lambda p: name in p.op_groups
+
+
+def has_operator(name: str) -> Detector:
+    """Detect this control-flow operator."""
+    return has_node(ir.Control, name=name)
+
+
+def has_region(name: str) -> Detector:
+    """Detect this ``with`` block."""
+    return has_node(ir.With, region=name)

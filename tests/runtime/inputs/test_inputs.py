@@ -180,7 +180,7 @@ def test_attributes_of_layers_are_left_alone() -> None:
             self.cell = nn.GRUCell(3, 3)
 
     altered = Examples((torch.ones(2, 3),), {}).deviations(frozenset(("attribute",)), "", Model())
-    assert {one.place for one in altered} == {"training", "step", "cell.training"}
+    assert {one.target for one in altered} == {"training", "step", "cell.training"}
 
 
 def _deviation(name: str, *args: object) -> tuple[list[str], tuple[Any, ...]]:

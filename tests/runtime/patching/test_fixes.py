@@ -22,12 +22,12 @@ from exportdiff.runtime.patching.fixes import (
     Fix,
     FixError,
     applied,
-    blamed,
     find_functions,
-    misfit,
+    fixes_that_raised,
     read_candidates,
     read_fix,
     read_fixes,
+    why_not_applicable,
 )
 from exportdiff.runtime.patching.placing import chunks_of
 from support.folders import CORPORA
@@ -173,7 +173,7 @@ def test_what_a_fix_has_made_finds_the_names_of_the_fix_after_the_block(
         made = module.two(1)  # torch keeps such a function if an export fails: a hook that nobody removes
     assert made(1) == 4
     # But no other fix may read the name.
-    assert "no name 'helper'" in misfit(patch(("x + 1", "helper(x)"), name="other"))
+    assert "no name 'helper'" in why_not_applicable(patch(("x + 1", "helper(x)"), name="other"))
 
 
 def test_an_error_in_the_function_of_a_fix_is_blamed_on_it(module: ModuleType, patch: Patch) -> None:
@@ -185,16 +185,16 @@ def test_an_error_in_the_function_of_a_fix_is_blamed_on_it(module: ModuleType, p
     with applied(fixes):
         with pytest.raises(AttributeError) as raised:
             module.two(1)
-        assert blamed(raised.value, fixes) == ("inner",)
+        assert fixes_that_raised(raised.value, fixes) == ("inner",)
         with pytest.raises(TypeError) as wrong:
             module.Thing().method(1)
-        assert blamed(wrong.value, fixes) == ("caller",)
+        assert fixes_that_raised(wrong.value, fixes) == ("caller",)
         with pytest.raises(AttributeError) as lost:
             module.more(1)
-        assert blamed(lost.value, fixes) == ("adds",)
+        assert fixes_that_raised(lost.value, fixes) == ("adds",)
         with pytest.raises(TypeError) as own:
             module.one(None)
-        assert blamed(own.value, fixes) == ()
+        assert fixes_that_raised(own.value, fixes) == ()
 
 
 def test_several_fixes_of_one_function_work_together(module: ModuleType, patch: Patch) -> None:
@@ -279,10 +279,10 @@ def test_statements_that_are_there_twice_are_no_place(patch: Patch) -> None:
 
 
 def test_a_fix_that_reads_a_name_which_this_torch_lacks_does_not_fit(patch: Patch) -> None:
-    assert "one of this torch has no name 'is_fake'" in misfit(patch(("x + 1", "x + is_fake(x)")))
+    assert "one of this torch has no name 'is_fake'" in why_not_applicable(patch(("x + 1", "x + is_fake(x)")))
     helper = "def helper(x):\n    return [gone(y) for y in x]\n\n\n"
     fix = patch(("def one", helper + "def one"), ("inner(x)", "inner(helper(x))"))
-    assert "no name 'gone'" in misfit(fix)
+    assert "no name 'gone'" in why_not_applicable(fix)
     with applied([patch(("x + 1", "len(str(x)) + LIMIT"))]):
         pass
 
@@ -302,14 +302,14 @@ def test_a_fix_that_reads_a_name_which_this_torch_lacks_does_not_fit(patch: Patc
 def test_a_fix_that_reads_a_member_which_a_module_lacks_does_not_fit(
     patch: Patch, text: str, gone: str
 ) -> None:
-    assert f"one of this torch has no name {gone!r}" in misfit(patch(("x + 1", text)))
+    assert f"one of this torch has no name {gone!r}" in why_not_applicable(patch(("x + 1", text)))
 
 
 @pytest.mark.parametrize(
     "text", ["functools.partial.any", "x.nobody.knows", "LIMIT.real", "more\n    from os import path as more"]
 )
 def test_a_fix_may_read_what_may_be_there(patch: Patch, text: str) -> None:
-    assert not misfit(patch(("x + 1", text)))
+    assert not why_not_applicable(patch(("x + 1", text)))
 
 
 def test_of_several_patches_of_a_fix_the_first_that_fits_is_chosen(
@@ -379,7 +379,7 @@ def functions_found() -> None:
 @pytest.mark.parametrize("fix", COMMITTED.values(), ids=COMMITTED.keys())
 def test_a_committed_fix_fits_the_torch_that_it_names(fix: Fix) -> None:
     """On another torch it may not fit; then it says so, and leaves torch as it was."""
-    problem = misfit(fix)
+    problem = why_not_applicable(fix)
     if RELEASE in fix.fits:
         assert not problem
     assert not problem or fix.name in problem

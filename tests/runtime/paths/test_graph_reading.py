@@ -8,15 +8,23 @@ import pytest
 import torch
 from torch import nn
 
-from exportdiff.runtime.observing.graphs import Hierarchy, Operand, Step
+from exportdiff.runtime.observing.graphs import Hierarchy, Listing, Operand, Step
+from exportdiff.runtime.paths.read import normal_forms
 from exportdiff.runtime.paths.read.hierarchy import CallRecorder
 from exportdiff.runtime.paths.read.listing import Reader, base_name
+from exportdiff.runtime.paths.read.normal_forms import (
+    memory_of,
+    names_of_copies,
+    with_in_place_results_replaced,
+    with_writes_last,
+    without_idle_steps,
+)
 from exportdiff.runtime.paths.read.program import read_exported
 from support.structure_cases import listing, step
 
 
 def live(*steps: Step, returns: Operand = 0) -> list[str]:
-    return [each.operator for each in listing(*steps, returns=returns).live().steps]
+    return [each.operator for each in normal_forms.live(listing(*steps, returns=returns)).steps]
 
 
 def test_what_nobody_reads_is_not_live() -> None:
@@ -24,8 +32,8 @@ def test_what_nobody_reads_is_not_live() -> None:
     assert live(step("used"), step("draws", impure=True), step("unused", 1)) == ["used", "draws"]
 
 
-def test_the_rest_is_counted_anew() -> None:
-    kept = listing(step("unused"), step("one"), step("two", 1), returns=2).live()
+def test_the_rest_gets_new_numbers() -> None:
+    kept = normal_forms.live(listing(step("unused"), step("one"), step("two", 1), returns=2))
     assert [each.operands for each in kept.steps] == [(), (0,)] and kept.returns.operands == (1,)
 
 
@@ -52,11 +60,11 @@ def test_a_write_to_what_outlives_the_call_is_live() -> None:
 def test_the_result_of_a_write_in_place_is_what_was_written_to() -> None:
     write = step("aten.add_.Tensor", "a.w", writes=("a.w",), shares=("a.w",))
     again = write._replace(operands=(0,), writes=(0,), shares=(0,))
-    settled = listing(write, again, step("read", 1), returns=2).settled()
+    settled = with_in_place_results_replaced(listing(write, again, step("read", 1), returns=2))
     assert [each.operands for each in settled.steps] == [("a.w",), ("a.w",), ("a.w",)]
     assert settled.returns.operands == (2,)
     view = step("aten.view.default", "a.w", shares=("a.w",))
-    assert listing(view, returns=0).settled().returns.operands == (0,)
+    assert with_in_place_results_replaced(listing(view, returns=0)).returns.operands == (0,)
 
 
 class Set(nn.Module):
@@ -74,14 +82,14 @@ class Set(nn.Module):
 def test_the_result_of_set_is_its_first_operand_in_the_memory_of_the_other() -> None:
     ep = torch.export.export(Set(), (torch.ones(1),), strict=False)
     listing = Reader(stacks=True).read(ep.graph_module, ep.graph, ["given", "x"])
-    add, set_, product = listing.settled().steps
+    add, set_, product = with_in_place_results_replaced(listing).steps
     assert (set_.operator, set_.operands, set_.writes) == (
         "aten.set_.source_Tensor",
         ("given", 0),
         ("given",),
     )
     assert product.operands == ("given",)
-    memory = listing.memory()
+    memory = memory_of(listing)
     assert add.operator == "aten.add.Tensor" and memory["given"] == memory[0] == memory[1]
 
 
@@ -186,7 +194,7 @@ def test_what_reads_after_a_write_reads_what_was_written() -> None:
     write = step("aten.copy_.default", "w", 0, writes=("w",), shares=("w",))
 
     def last(*steps: Step) -> list[tuple[str, tuple[Operand, ...]]]:
-        moved = listing(*steps, returns=1).written_last(["v", "w"], {"also w": "w"})
+        moved = with_writes_last(listing(*steps, returns=1), ["v", "w"], {"also w": "w"})
         return [(each.operator, each.operands) for each in (*moved.steps, moved.returns)]
 
     early = last(new, write, step("read", "also w"))
@@ -213,12 +221,19 @@ def test_a_copy_of_the_program_into_what_was_written_early_is_a_step() -> None:
     exported = listing(step("new", "input 0"), own, write, returns=1)
     early = own._replace(operands=("w", "input 1"), writes=("w",), shares=("w",))
     rebuilt = listing(step("new", "input 0"), write, early, write._replace(operands=("w", "w")), returns=2)
-    kept = exported.copies()[:-1]
+    kept = names_of_copies(exported)[:-1]
     assert kept == ("copy_",)
-    ours, theirs = (each.written_last(["w"], {}, kept).live().settled() for each in (exported, rebuilt))
+    ours, theirs = (
+        with_in_place_results_replaced(normal_forms.live(with_writes_last(each, ["w"], {}, kept)))
+        for each in (exported, rebuilt)
+    )
     assert ours.text == theirs.text
     # Into what was not written to, it is the last thing written there.
-    assert early not in listing(early, returns="w").written_last(["w"], {}, kept).steps
+    assert early not in with_writes_last(listing(early, returns="w"), ["w"], {}, kept).steps
+
+
+def moved(each: Listing) -> Listing:
+    return with_in_place_results_replaced(with_writes_last(each, ["w"], {}))
 
 
 def test_a_copy_of_a_tensor_to_itself_that_only_one_listing_has_is_left_out() -> None:
@@ -230,13 +245,13 @@ def test_a_copy_of_a_tensor_to_itself_that_only_one_listing_has_is_left_out() ->
     steps = (step("new", "input 0"), write, add, write._replace(operands=("w", 2)), add)
     last = write._replace(operands=("w", 4))
     rebuilt = listing(*steps, last, renew, step("read", 0), write, returns=7)
-    ours, theirs = (each.written_last(["w"], {}, ()).settled() for each in (exported, rebuilt))
+    ours, theirs = map(moved, (exported, rebuilt))
     assert ours.text == theirs.text
     other = listing(*steps, renew._replace(operands=(0, "input 1")), step("read", 0), write, returns=6)
-    assert other.written_last(["w"], {}, ()).settled().text != ours.text
-    assert renew in listing(step("new"), renew, returns=0).written_last(["v"], {}, ()).steps
+    assert moved(other).text != ours.text
+    assert renew in with_writes_last(listing(step("new"), renew, returns=0), ["v"], {}).steps
     itself = listing(step("new"), renew._replace(operands=(0, 0), name="copy_"), returns=0)
-    assert len(itself.written_last(["w"], {}, ["copy_"]).steps) == 2
+    assert len(with_writes_last(itself, ["w"], {}, ["copy_"]).steps) == 2
 
 
 class CopiesLast(nn.Module):
@@ -317,7 +332,7 @@ class Casts(nn.Module):
 
 def test_a_cast_that_has_nothing_to_do_is_its_operand() -> None:
     program = torch.export.export(Casts(), (torch.ones(2, 2).tril(),))
-    seen = Reader(stacks=False).read(program.graph_module, program.graph).without_idle()
+    seen = without_idle_steps(Reader(stacks=False).read(program.graph_module, program.graph))
     casts = [
         each.operands for each in seen.steps if each.operator.startswith(("aten.to.", "aten.contiguous"))
     ]
@@ -335,7 +350,9 @@ class HasNothingToDo(nn.Module):
 def test_an_operator_that_returns_its_operand_is_its_operand() -> None:
     """A later reading of a tensor may be recorded as one of what such an operator has returned."""
     program = torch.export.export(HasNothingToDo(), (torch.ones(2, 2), torch.ones(2)))
-    seen = Reader(stacks=False).read(program.graph_module, program.graph).without_idle().live()
+    seen = normal_forms.live(
+        without_idle_steps(Reader(stacks=False).read(program.graph_module, program.graph))
+    )
     sums = [each for each in seen.steps if each.operator == "aten.add.Tensor"]
     assert sums[0].operands == ("input 1", "input 0")
     assert sums[2].operands[1] == "input 0"
@@ -351,7 +368,7 @@ class CastsRows(nn.Module):
 
 def test_a_cast_in_vmap_is_read_though_its_tensors_give_no_storage() -> None:
     program = torch.export.export(CastsRows(), (torch.ones(2, 2),))
-    seen = Reader(stacks=False).read(program.graph_module, program.graph).without_idle()
+    seen = without_idle_steps(Reader(stacks=False).read(program.graph_module, program.graph))
     (product,) = [each for each in seen.steps if each.operator.startswith("aten.mul")]
     (row,) = [number for number, each in enumerate(seen.steps) if each.operator == "_add_batch_dim"]
     assert product.operands == (row,)  # the cast has nothing to do

@@ -15,7 +15,7 @@ from exportdiff.runtime.paths import MODES, RUNNERS, all_paths, core_paths, pars
 from exportdiff.runtime.paths.run.by_export import observe_paths
 from exportdiff.runtime.paths.run.eager import observe_eager
 from exportdiff.runtime.paths.stopwatch import Stopwatch
-from exportdiff.runtime.paths.transforms.apply import needs
+from exportdiff.runtime.paths.transforms.apply import extra_arguments
 from exportdiff.runtime.paths.transforms.table import TRANSFORMS
 
 NAMES = ["nonstrict:module@cpu", "nonstrict:unflatten@cpu", "strict:module@cpu", "strict:unflatten@cpu"]
@@ -206,7 +206,7 @@ def test_a_transform_gets_the_fresh_model_on_the_device_of_the_path(case: Callab
         "class Model(nn.BatchNorm1d):\n    def __init__(self):\n        super().__init__(3, affine=False)"
     )
     path = replace(parse("nonstrict+preserve+swap:unflatten"), device="meta")
-    fresh = needs(path, model).model
+    fresh = extra_arguments(path, model).model
     assert fresh is not None
     assert {buffer.device.type for buffer in fresh.buffers()} == {"meta"}
 

@@ -17,7 +17,7 @@ _KEPT = frozenset((*dir(builtins), "make", *OPTIONAL_FUNCTIONS))
 
 
 def canonical_digest(source: str) -> str:
-    """Return a digest that is the same for programs that differ only in names, comments and layout.
+    """Return a digest that is equal for programs that differ only in names, comments and layout.
 
     Each name that the program defines is replaced by its number, in order of appearance. Names of torch, and
     names that the harness uses (``make``, ``probes``), stay as they are. Imports and everything below ``if``
@@ -34,8 +34,8 @@ def fingerprint(path: str, check: str, kind: str, signature: object, source: str
     """Return a stable id of the bug that a minimized program shows.
 
     The id depends on the path (without the device), the check and the kind. For a crash it also depends on
-    the signature, which has the exception's type and torch functions of its traceback; for other kinds it
-    depends on the canonical form of the program.
+    the signature, which contains the type of the exception and the torch functions of its traceback. For
+    other kinds it depends on the canonical form of the program.
     """
     subject = signature if kind == "crash" else canonical_digest(source)
     text = json.dumps([path.partition("@")[0], check, kind, subject])

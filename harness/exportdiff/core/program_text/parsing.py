@@ -6,8 +6,8 @@ import ast
 import threading
 
 _ONE = threading.Lock()
-"""Before 3.11.8 and 3.12.2, Python counts the depth of all parsers of a process together, and raises
-SystemError where a second thread parses at the same time (github.com/python/cpython/issues/106905)."""
+"""Before 3.11.8 and 3.12.2, Python raises SystemError if two threads parse at the same time, because all
+parsers of a process share one recursion counter (github.com/python/cpython/issues/106905)."""
 
 
 def parse(source: str) -> ast.Module:

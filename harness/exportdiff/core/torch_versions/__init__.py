@@ -1,7 +1,8 @@
-"""What differs between versions of torch: asked for by the name that a version has or lacks, not by number.
+"""Differences between versions of torch. They are detected by the names that a version has, not by its
+number.
 
-``has`` reads torch's sources and imports nothing, so that lists of paths and of switches need no torch.
-``running`` imports torch: it holds what the harness does with private names that not every version has.
+``has`` reads the sources of torch and does not import it, so that listing paths and switches is fast.
+``running`` imports torch: it has the functions that use private names that not every version has.
 """
 
 from exportdiff.core.torch_versions.names import has, torch_version

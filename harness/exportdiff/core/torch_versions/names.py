@@ -1,4 +1,4 @@
-"""Whether the installed torch has a name, without importing it: that takes seconds."""
+"""Finds out whether the installed torch has a name, without importing torch, which takes seconds."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ if TYPE_CHECKING:
 def has(name: str) -> bool:
     """Whether torch has a name: ``torch.export.passes.move_to_device_pass``, ``torch._ops.OpOverload.name``.
 
-    The name is written with the module that defines it, because re-exports are not followed further than to
-    the import. Names that C++ defines are not found. Raises ValueError for a name that is not one of torch.
+    Use the module that defines the name, or one that imports it: of an imported class, no members are found.
+    Names that C++ defines are not found either. Raises ValueError for a name that does not begin with torch.
     """
     first, *rest = name.split(".")
     if first != "torch" or not rest:
         raise ValueError(f"{name!r} is not the full name of something in torch")
-    place = _folder()
-    while rest and (place / rest[0]).is_dir():
-        place = place / rest.pop(0)
-    if rest and (place / f"{rest[0]}.py").is_file():
-        return _binds(place / f"{rest[0]}.py", tuple(rest[1:]))
-    return _binds(place / "__init__.py", tuple(rest))
+    folder = _folder()
+    while rest and (folder / rest[0]).is_dir():
+        folder = folder / rest.pop(0)
+    if rest and (folder / f"{rest[0]}.py").is_file():
+        return _binds(folder / f"{rest[0]}.py", tuple(rest[1:]))
+    return _binds(folder / "__init__.py", tuple(rest))
 
 
 @cache

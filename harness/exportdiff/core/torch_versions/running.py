@@ -1,6 +1,6 @@
-"""What the harness does with names that not every supported torch has; importing this imports torch.
+"""Functions that use names that not every supported torch has. Importing this module imports torch.
 
-Each function says what happens on a torch that lacks the name.
+Each docstring says what happens on a torch that lacks the name.
 """
 
 from __future__ import annotations
@@ -18,41 +18,25 @@ from torch.utils import _pytree
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-OPTIONAL = (
-    "torch._dynamo.config.run_gc_after_compile",
-    "torch._dynamo.guards.profile_guard_manager",
-    "torch._export.utils._materialize_cpp_cia_ops",
-    "torch.compiler.is_exporting",
-    "torch.compiler.set_stance",
-    "torch.export.graph_signature.OutputKind.PARAMETER_MUTATION",
-)
-"""The names that the functions below do without where torch lacks them."""
-
-WRITTEN = frozenset(
+WRITTEN_BACK = frozenset(
     kind
     for name in ("BUFFER_MUTATION", "PARAMETER_MUTATION", "USER_INPUT_MUTATION")
     if (kind := getattr(OutputKind, name, None)) is not None
 )
-"""The kinds of outputs that are written back. A torch that lacks one never writes that back."""
+"""The kinds of outputs that are written back. A torch that lacks one does not write back such outputs."""
 
 
-SHAPES: tuple[type, ...] = tuple(
+DYNAMIC_SHAPES_CLASSES: tuple[type, ...] = tuple(
     kind
     for name in ("ShapesCollection", "AdditionalInputs")
     if (kind := getattr(torch.export, name, None)) is not None
 )
-"""The classes of torch that export takes as dynamic shapes, besides containers."""
-
-
-def is_exporting() -> bool:
-    """Whether torch believes that an export is running; False where torch keeps no such flag."""
-    asked = getattr(torch.compiler, "is_exporting", None)
-    return asked is not None and bool(asked())
+"""The classes of torch that export accepts as dynamic shapes, in addition to containers."""
 
 
 @contextlib.contextmanager
 def nothing_compiled() -> Iterator[None]:
-    """Run in the block what ``torch.cond`` and its like would compile; without stances, switch Dynamo off."""
+    """Do not compile ``torch.cond`` and similar operators in the block. Without stances, disables Dynamo."""
     stance = getattr(torch.compiler, "set_stance", None)
     off: Any = torch._dynamo.config.patch(disable=True) if stance is None else stance("force_eager")
     with off:
@@ -61,7 +45,7 @@ def nothing_compiled() -> Iterator[None]:
 
 @contextlib.contextmanager
 def no_garbage_collected() -> Iterator[None]:
-    """Let Dynamo not collect garbage after each compilation; older ones never do."""
+    """Prevent Dynamo from collecting garbage after each compilation. Older versions never do."""
     if not hasattr(torch._dynamo.config, "run_gc_after_compile"):
         yield
         return
@@ -71,7 +55,7 @@ def no_garbage_collected() -> Iterator[None]:
 
 @contextlib.contextmanager
 def no_guards_timed() -> Iterator[None]:
-    """Let Dynamo not time its guards, which it does to log a figure; older ones never do."""
+    """Prevent Dynamo from timing its guards, which it does only for a log. Older versions never do."""
     if not hasattr(guards, "profile_guard_manager"):
         yield
         return
@@ -81,7 +65,8 @@ def no_guards_timed() -> Iterator[None]:
 
 @contextlib.contextmanager
 def operators_loaded_once() -> Iterator[None]:
-    """Let export load all operators only if others are registered; older ones do not load them all."""
+    """Make export load all operators again only if new ones are registered. Older versions do not load
+    them."""
     if not hasattr(export_utils, "_materialize_cpp_cia_ops"):
         yield
         return
@@ -90,7 +75,7 @@ def operators_loaded_once() -> Iterator[None]:
 
 
 def forget_structures() -> None:
-    """Empty the cache of the structures that were loaded by their JSON; older ones have none."""
+    """Empty the cache of pytree structures that were loaded from JSON. Older versions have none."""
     empty = getattr(_pytree.treespec_loads, "cache_clear", None)
     if empty is not None:
         empty()
@@ -98,11 +83,11 @@ def forget_structures() -> None:
 
 _load_operators: Any = getattr(export_utils, "_materialize_cpp_cia_ops", None)
 _loaded: list[str] = []
-"""The operators that were registered when torch last loaded all of them."""
+"""The operators that were registered when torch last loaded them."""
 
 
 def _load_new_operators() -> None:
-    """Load the operators again only if others are registered: the list alone costs a fifth of the work."""
+    """Load the operators again only if new ones are registered. The check costs a fifth of the loading."""
     global _loaded
     registered = torch._C._dispatch_get_registrations_for_dispatch_key("CompositeImplicitAutograd")
     if registered != _loaded:

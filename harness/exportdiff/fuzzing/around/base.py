@@ -1,4 +1,4 @@
-"""The model that a campaign is around: text that defines ``original()``."""
+"""The model of a campaign with ``--around``: text that defines ``original()``."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ IMPORTS = "import copy\n\nimport torch\nimport torch.utils.checkpoint\nfrom torc
 
 @dataclass(frozen=True)
 class UnusableModel:
-    """Why there can be no campaign around a model: one line for the user."""
+    """A model that does not work for ``--around``, and why, in one line for the user."""
 
     reason: str
 
@@ -26,4 +26,4 @@ class Around:
     written: str
     """As the user wrote it: ``FILE.py:make``, ``package.module:make`` or ``module_db/nn.Linear``."""
     source: str
-    """Has IMPORTS on top, and defines ``original()``."""
+    """Begins with IMPORTS, and defines ``original()``."""

@@ -1,4 +1,4 @@
-"""(seed, example) -> situations -> program: the same on every machine and on any number of workers."""
+"""Draws the programs around a model: a seed and an example give the same program on every machine."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from exportdiff.fuzzing.around.facts import Facts, facts_of
 from exportdiff.fuzzing.around.situations import SITUATIONS, Pick
 
 MOST = 4
-"""Situations of one program."""
+"""The number of situations in one program."""
 NUMBERS = 4
-"""Numbers that are drawn for the choices of each."""
+"""The numbers that are drawn for the choices of each situation."""
 BYTES = 256
 """Random bytes for one program; a few dozen are used."""
 TAKEN, REFUSED = "around.", "around-refused."
-"""How the tags begin of the situations that a program has, and of those that eager refused."""
+"""The prefixes of tags: of the situations in a program, and of those that eager refused."""
 
 
 @dataclass(frozen=True)
 class Choice:
-    """One situation, and the numbers that decide its details."""
+    """One situation, and the numbers that choose its details."""
 
     name: str
     numbers: tuple[int, ...]
@@ -33,12 +33,12 @@ class Choice:
 
 @dataclass(frozen=True)
 class AroundProgram:
-    """A model in its situations."""
+    """A program: a model in some situations."""
 
     source: str
     taken: tuple[str, ...]
     refused: tuple[str, ...]
-    """Eager does not run with these in addition."""
+    """The situations that were left out, because eager does not run with them."""
     like_generated: tuple[str, ...] = ()
     """The tags that a generated program with the same contents has."""
 
@@ -56,19 +56,19 @@ class AroundProgram:
         )
 
 
-def around_program(around: Around, seed: int, index: int, profile: str = "") -> tuple[str, tuple[str, ...]]:
-    """Return the source and the tags of one example. ``profile`` means nothing here.
+def around_program(around: Around, seed: int, index: int) -> tuple[str, tuple[str, ...]]:
+    """Return the source and the tags of one example.
 
-    Runs the model in eager: call it in a child process.
+    Runs the model in eager, so call it in a child process.
     """
     placed = with_situations(around, choices(seed, index))
     return placed.source, placed.tags
 
 
 def with_situations(around: Around, chosen: Sequence[Choice]) -> AroundProgram:
-    """Add one situation after the other; leave out what means nothing, or what eager refuses.
+    """Add the situations that apply and with which eager runs, one after the other.
 
-    Raises what the model itself raises in eager.
+    Raises what the model raises in eager.
     """
     pieces: list[tuple[str, str]] = []
     taken: list[str] = []
@@ -85,7 +85,7 @@ def with_situations(around: Around, chosen: Sequence[Choice]) -> AroundProgram:
         try:
             with sources_forgotten():
                 found = facts_of(case_from_source(wider))
-        except Exception:  # whatever eager raises: the model does not work in this situation
+        except Exception:  # the model does not work in this situation
             refused.append(choice.name)
             continue
         source, facts, pieces = wider, found, more
@@ -96,7 +96,7 @@ def with_situations(around: Around, chosen: Sequence[Choice]) -> AroundProgram:
 
 
 def written(around: Around, pieces: Sequence[tuple[str, str]], taken: Sequence[str] = ()) -> str:
-    """Return the program: the model's own source, the definitions, and ``make()`` with the statements."""
+    """Return the program: the source of the model, the definitions, and ``make()`` with the statements."""
     body = [
         "    torch.manual_seed(0)",
         "    made = original()",
@@ -112,7 +112,7 @@ def written(around: Around, pieces: Sequence[tuple[str, str]], taken: Sequence[s
 
 
 def choices(seed: int, index: int) -> tuple[Choice, ...]:
-    """Draw the situations of one example with Hypothesis, on bytes that depend on the two numbers only."""
+    """Draw the situations of one example with Hypothesis, from bytes that depend only on the two numbers."""
     stream = random.Random(f"exportdiff around {seed} {index}")
     fuzz, drawn = _fuzzer()
     while not drawn:
@@ -122,7 +122,7 @@ def choices(seed: int, index: int) -> tuple[Choice, ...]:
 
 @cache
 def _fuzzer() -> tuple[Callable[[bytes], object], list[tuple[Choice, ...]]]:
-    # Here: importing Hypothesis takes a quarter of a second.
+    # Imported here, because importing Hypothesis takes a quarter of a second.
     from hypothesis import HealthCheck, given, settings
     from hypothesis import strategies as st
 

@@ -1,4 +1,4 @@
-"""What situations need to know of a model: its arguments, parameters and outputs, seen in one call."""
+"""Facts about a model that situations use: its arguments, parameters and outputs in one call."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class TensorFacts:
-    """A tensor, and the expression that reaches it."""
+    """A tensor, and the expression for it."""
 
     text: str
     shape: tuple[int, ...]
@@ -41,8 +41,8 @@ class Argument:
     """One argument of the call."""
 
     name: str
-    """Of the parameter of ``forward``."""
-    place: str
+    """The name of the parameter of ``forward``."""
+    expression: str
     """``args[0]`` or ``kwargs["mask"]``."""
     keyword: bool
 
@@ -57,35 +57,35 @@ class TensorArgument(Argument):
 
 @dataclass(frozen=True)
 class Facts:
-    """What one call of a model showed."""
+    """Facts about a model, from one call."""
 
     arguments: tuple[Argument, ...]
     parameters: tuple[TensorFacts, ...]
     """Each once; the text is its first name."""
     outputs: tuple[TensorFacts, ...]
-    """The text says how to reach it from the result: ``[0]``, ``.logits``, or nothing."""
+    """The text is what follows the result in the expression for it: ``[0]``, ``["logits"]``, or nothing."""
     flags: tuple[tuple[str, bool], ...]
-    """Parameters of ``forward`` that default to True or False and were not given, and the default."""
+    """Parameters of ``forward`` that default to True or False and were not given, with the default."""
     modules: tuple[str, ...]
     """The names of all submodules."""
     foreign: bool = False
-    """Whether a module is of another package than torch: it may ask if it is exported, and compute otherwise
-    then, as those of transformers do."""
+    """Whether a module comes from a package other than torch. Such modules may ask whether they are being
+    exported and then compute differently, as those of transformers do."""
     containers: bool = False
     """Whether a submodule returns several values: a tuple, a list, a mapping or a dataclass."""
 
     @property
     def signature(self) -> str:
-        """The parameters of a parent that passes everything on."""
+        """The parameters of ``forward`` of a parent that passes on all arguments."""
         return "".join(f", {each.name}" for each in self.arguments)
 
     @property
     def call(self) -> str:
-        """The arguments with which that parent calls the model."""
+        """The arguments in the call of the model by that parent."""
         return self.call_with({})
 
     def call_with(self, changed: Mapping[str, str]) -> str:
-        """Return the same with other expressions for some arguments."""
+        """Return these arguments with other expressions for some of them."""
         texts = [(each, changed.get(each.name, each.name)) for each in self.arguments]
         return ", ".join(f"{each.name}={text}" if each.keyword else text for each, text in texts)
 
@@ -126,7 +126,7 @@ def facts_of(case: Case) -> Facts:
 
 @contextmanager
 def _outputs_of_submodules(model: nn.Module) -> Iterator[list[bool]]:
-    """Note of each call of a submodule in the block whether it returns a container."""
+    """Record for each call of a submodule in the block whether it returns a container."""
     seen: list[bool] = []
 
     def note(module: nn.Module, args: object, result: object) -> None:
@@ -162,7 +162,7 @@ def _flags(signature: inspect.Signature, given: set[str]) -> Iterator[tuple[str,
 
 
 def _leaves(value: object, text: str) -> Iterator[TensorFacts]:
-    """Yield the tensors of a result that plain indices and attributes reach."""
+    """Yield the tensors of a result that indices can reach."""
     if isinstance(value, torch.Tensor):
         yield TensorFacts(text, tuple(value.shape), value.dtype)
     elif isinstance(value, Mapping):
@@ -174,16 +174,16 @@ def _leaves(value: object, text: str) -> Iterator[TensorFacts]:
             yield from _leaves(each, f"{text}[{number}]")
 
 
-def _argument(name: str, place: str, value: object, *, keyword: bool) -> Argument:
+def _argument(name: str, expression: str, value: object, *, keyword: bool) -> Argument:
     if (
         isinstance(value, torch.Tensor)
         and value.layout == torch.strided
         and not isinstance(value, nn.Parameter)
     ):
-        return TensorArgument(name, place, keyword, TensorFacts(name, tuple(value.shape), value.dtype))
-    return Argument(name, place, keyword)
+        return TensorArgument(name, expression, keyword, TensorFacts(name, tuple(value.shape), value.dtype))
+    return Argument(name, expression, keyword)
 
 
 def module_at(root: str, name: str) -> str:
-    """Return the expression that reaches a submodule by its name; the empty name is the root itself."""
+    """Return the expression for a submodule by its name; the empty name is the root."""
     return f'{root}.get_submodule("{name}")' if name else root

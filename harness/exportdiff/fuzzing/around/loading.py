@@ -1,4 +1,4 @@
-"""From ``FILE.py:NAME`` or ``package.module:NAME`` to the text that a campaign is around."""
+"""Reads the model for ``--around``: ``FILE.py:NAME`` or ``package.module:NAME``."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
 
 def read_around(written: str) -> Around:
-    """Return the model: of a file its text, of a module its import. Raises UsageError.
+    """Return the model: the text of a file, or the import of a module. Raises UsageError.
 
-    ``dynamic_shapes`` and ``probes`` beside the factory are left out: a parent has other arguments.
+    ``dynamic_shapes`` and ``probes`` are left out, because they may not fit the arguments of a parent.
     """
     target = Target.parse(written)
     if not target.module.endswith(".py"):
@@ -30,14 +30,14 @@ def read_around(written: str) -> Around:
     text = file.read_text(encoding="utf-8")
     names: dict[str, str | None] = {ORIGINAL: target.name, FACTORY: None, **dict.fromkeys(OPTIONAL_FUNCTIONS)}
     carried = with_functions(text, names)
-    folder = _import_from(file.resolve().parent) if _imports_beside(text, file.resolve().parent) else ""
+    folder = _import_from(file.resolve().parent) if _imports_from_folder(text, file.resolve().parent) else ""
     return Around(written, _below_future(carried, folder + IMPORTS))
 
 
 def drawn_or_refused(
     around: Around, seed: int, example: int | None
 ) -> tuple[str, tuple[str, ...]] | UnusableModel:
-    """Draw an example; None: the model without a situation."""
+    """Draw an example; if it is None, return the model without a situation."""
     try:
         if example is not None:
             return around_program(around, seed, example)
@@ -49,12 +49,12 @@ def drawn_or_refused(
 
 
 def _import_from(folder: pathlib.Path) -> str:
-    # Under a name of its own: repro files take "import sys" for their own line.
+    # Not "import sys": repro files recognize that line as their own.
     return f"from sys import path as folders\n\nfolders.insert(0, {str(folder)!r})\n"
 
 
-def _imports_beside(text: str, folder: pathlib.Path) -> bool:
-    """Whether the text imports a module that lies in its folder."""
+def _imports_from_folder(text: str, folder: pathlib.Path) -> bool:
+    """Whether the text imports a module from its own folder."""
     return any((folder / f"{name}.py").exists() or (folder / name).is_dir() for name in _imported(text))
 
 
@@ -67,7 +67,7 @@ def _imported(text: str) -> Iterator[str]:
 
 
 def _below_future(text: str, lines: str) -> str:
-    """Put lines on top of a text, but below its docstring and its imports from ``__future__``."""
+    """Insert lines at the top of a text, below its docstring and its imports from ``__future__``."""
     body = ast.parse(text).body
     last = 0
     for number, node in enumerate(body):

@@ -1,4 +1,4 @@
-"""Keeps workers busy: queues batches of examples, also while the campaign waits for something else."""
+"""Keeps workers busy: queues batches of examples, even while the campaign waits for something else."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ R = TypeVar("R")
 T = TypeVar("T")
 
 BATCH = 8
-"""Examples per task: enough to make the cost of a task small, few enough to keep all workers busy. The first
-tasks have fewer, so that results come early."""
+"""Examples per task: enough to keep its overhead small, and few enough to keep all workers busy. The first
+tasks have fewer, so that the first results come early."""
 AHEAD = 3
-"""Batches per worker that are queued or in progress, so that no worker ever waits for its next batch."""
+"""Batches per worker that are queued or in progress, so that no worker waits for its next batch."""
 MOST_FINISHED = 500
 """Batches that may be finished before their turn: 4000 results, about 40 MB."""
 POLL = 0.1
-"""Seconds between two looks at the queue."""
+"""Seconds between two checks of the queue."""
 
 
 class Batch(NamedTuple, Generic[R]):
@@ -50,7 +50,7 @@ class BatchQueue(Generic[R]):
         clock: Clock,
         stop: Event | None,
     ) -> None:
-        """``submit`` queues some examples; ``workers`` tasks run at once. ``stop`` asks to stop."""
+        """``submit`` queues a batch; ``workers`` batches run at a time; setting ``stop`` ends the run."""
         self._submit = submit
         self._indices = indices
         self._workers = workers
@@ -70,7 +70,7 @@ class BatchQueue(Generic[R]):
                 yield self._batches.popleft()
 
     def started(self) -> list[Batch[R]]:
-        """Take the batches that no worker has started out of the queue; return the others."""
+        """Cancel the batches that no worker has started; return the others."""
         return [batch for batch in self._batches if not batch.task.cancel()]
 
     def answer(self, task: Task[T]) -> T | Death | TaskFailure:
@@ -90,7 +90,7 @@ class BatchQueue(Generic[R]):
             except BaseException as error:
                 result.set_exception(error)
 
-        # A daemon: who interrupts the campaign a second time does not wait for it.
+        # Daemon thread, so that a second Ctrl-C does not wait for it.
         thread = Thread(target=run, daemon=True)
         thread.start()
         while not result.done():
@@ -103,7 +103,7 @@ class BatchQueue(Generic[R]):
             raise Stopped
 
     def refill(self) -> None:
-        """Queue further batches, unless there are enough, the time is over or somebody asks to stop."""
+        """Queue further batches, unless there are enough, the time is over or the campaign should stop."""
         if self._clock.is_over or (self._stop is not None and self._stop.is_set()):
             return
         in_progress = sum(not batch.task.is_done() for batch in self._batches)

@@ -49,9 +49,9 @@ class Campaign:
     ) -> None:
         """Prepare a run.
 
-        Setting ``stop`` ends the run early and cleanly. ``journal`` holds what an earlier run of the same
-        campaign has done, and gets what this one does. ``start`` says where programs run. Tests replace the
-        other arguments.
+        Setting ``stop`` ends the run early and cleanly. ``journal`` has the results of an earlier run of the
+        same campaign, and gets those of this run. ``start`` starts the workers. Only tests give the other
+        arguments.
         """
         self._journal = journal
         self._start = start
@@ -113,14 +113,14 @@ class Campaign:
         begun = None if self._journal is None else self._journal.begun
         return events.CampaignEnvironment(
             began="" if begun is None else begun.began,
-            exportdiff="" if begun is None else begun.surroundings.exportdiff,
-            corpus="" if begun is None else begun.surroundings.corpus,
+            exportdiff="" if begun is None else begun.inputs.exportdiff,
+            corpus="" if begun is None else begun.inputs.corpus,
             platform=platform.platform(),
             processors=processors(),
         )
 
     def _phases(self, clock: Clock) -> Generator[events.Event]:
-        """Run the examples, then look for smaller programs among them, minimize, and compare torches."""
+        """Run the examples, confirm smaller programs, minimize, and compare with the other torch."""
         settings, stop = self._settings, self._stop
         examples = ExampleRunner(settings, self._work, self._source, clock, stop, self._journal, self._start)
         confirmer = Confirmer(examples.meanwhile(self._confirm), clock, settings.corpora)
@@ -131,27 +131,27 @@ class Campaign:
                 processes.enter_context(there)
                 comparison = Comparison(there, settings, self._confirm, clock, stop)
             for result in examples.results():
-                yield from _seen(comparison, self._account(result, confirmer, clock))
+                yield from _shared(comparison, self._account(result, confirmer, clock))
                 if comparison is not None:
                     comparison.take(result)
                     yield from comparison.ready()
             self._given_up, self._fuzzing = examples.given_up, clock.now()
-            yield from _seen(comparison, confirmer.shrink(stop))
+            yield from _shared(comparison, confirmer.shrink(stop))
             minimizer = FinalMinimizer(settings, self._minimize, self._confirm, clock, stop)
-            # A regression is kept as it was found: to the maintainer of the fix, any program is good enough.
+            # A regression is not minimized: for the maintainer of the fix, any program is good enough.
             left = [each for each in confirmer.confirmed if each.classification.kind != "regression"]
-            yield from _seen(comparison, minimizer.run(left))
+            yield from _shared(comparison, minimizer.run(left))
             if comparison is not None:
                 yield from comparison.finish()
 
     def _account(self, result: ExampleResult, confirmer: Confirmer, clock: Clock) -> Iterator[events.Event]:
-        """Yield the events of one example; findings that the corpus explains are known, the others new."""
+        """Yield the events of one example, and confirm its findings that the corpus does not explain."""
         if result.verdict is None:
             yield events.HarnessError(
                 clock.now(), result.index, result.error, result.error_place, result.source
             )
             return
-        # One program may show a cause on several paths; the first stands for the cause.
+        # One program may show a fingerprint on several paths; the first one counts.
         new = {finding.fingerprint: finding for finding in reversed(result.verdict.findings)}
         for part in result.known:
             new.pop(part.finding.fingerprint, None)
@@ -170,8 +170,8 @@ class Campaign:
             yield from confirmer.add(Witness(finding, result.index, result.source, classification))
 
 
-def _seen(comparison: Comparison | None, happening: Iterator[events.Event]) -> Iterator[events.Event]:
-    """Yield events; the comparison with another torch remembers what it needs of them."""
+def _shared(comparison: Comparison | None, happening: Iterator[events.Event]) -> Iterator[events.Event]:
+    """Yield events, and let the comparison with another torch see them."""
     for event in happening:
         if comparison is not None:
             comparison.see(event)

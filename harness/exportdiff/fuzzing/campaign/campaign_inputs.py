@@ -1,20 +1,19 @@
-"""What the results of a campaign depend on beside its settings: torch, Python, exportdiff, the corpus."""
+"""What the results of a campaign depend on besides its settings: torch, Python, exportdiff, the corpus."""
 
 from __future__ import annotations
 
-import hashlib
 import pathlib
 import platform
 from dataclasses import dataclass
 from importlib.metadata import version
 
-from exportdiff.core.own_code import source_files
+from exportdiff.core.own_code import digest_of, source_files
 from exportdiff.known.corpus.entry import FIXES, find_files
 
 
 @dataclass(frozen=True)
 class CampaignInputs:
-    """What the results of a campaign depend on, beside its settings."""
+    """What the results of a campaign depend on besides its settings."""
 
     torch: str
     python: str
@@ -25,33 +24,18 @@ class CampaignInputs:
 
 
 def campaign_inputs(corpora: pathlib.Path | None) -> CampaignInputs:
-    """Return what the results depend on here and now."""
+    """Return what the results depend on in this process."""
     known = [] if corpora is None else [*find_files([corpora]), *sorted((corpora / FIXES).glob("*.patch"))]
     return CampaignInputs(
         version("torch"),
         platform.python_version(),
-        f"{version('exportdiff')} {_digest(source_files())}",
-        _digest(known) if known else "",
+        f"{version('exportdiff')} {digest_of(source_files())}",
+        digest_of(known) if known else "",
     )
 
 
-def _digest(files: list[pathlib.Path]) -> str:
-    digest = hashlib.sha256()
-    for file in files:
-        content = file.read_bytes()
-        digest.update(f"{file.name}\0{len(content)}\0".encode() + content)
-    return digest.hexdigest()[:12]
-
-
 def difference(expected: CampaignInputs, here: CampaignInputs) -> tuple[str, str, str] | None:
-    """Return the first thing that differs: its name, what was expected, and what is here."""
-    for name, what in (
-        ("torch", "torch"),
-        ("python", "Python"),
-        ("exportdiff", "exportdiff"),
-        ("corpus", "the corpus"),
-    ):
-        before, now = getattr(expected, name), getattr(here, name)
-        if before != now:
-            return what, before, now
-    return None
+    """Return the first input that differs: its name, the expected value, and the value here."""
+    names = {"torch": "torch", "python": "Python", "exportdiff": "exportdiff", "corpus": "the corpus"}
+    pairs = ((what, getattr(expected, name), getattr(here, name)) for name, what in names.items())
+    return next(((what, before, now) for what, before, now in pairs if before != now), None)

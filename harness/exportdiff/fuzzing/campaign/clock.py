@@ -6,10 +6,10 @@ import time
 
 
 class Clock:
-    """Starts when it is made."""
+    """Measures the time since it was created."""
 
     def __init__(self, limit: float | None = None) -> None:
-        """``limit``: the seconds after which the time is over; None: never."""
+        """``limit``: seconds after which the time is over; None: never."""
         self._started = time.monotonic()
         self._limit = limit
 
@@ -18,7 +18,7 @@ class Clock:
         return round(time.monotonic() - self._started, 3)
 
     def set(self, seconds: float) -> None:
-        """Go on from so many seconds since the start: the campaign was interrupted then."""
+        """Set the time since the start, for a campaign that was interrupted then."""
         self._started = time.monotonic() - seconds
 
     @property

@@ -1,21 +1,19 @@
-"""Compares what a campaign finds with what another torch shows on the same programs.
+"""Compares the findings of a campaign with what another torch shows on the same programs.
 
-Few programs are run twice: those of confirmed findings, those with a finding that only resembles a known bug,
-and the sample on which plain torch is judged anyway. What would be reported as broken or fixed is then
-confirmed in fresh processes of both: the same repro file has to show the bug with one torch, and not with the
-other.
+Only some programs run on both: those of confirmed findings, those with a finding that only resembles a known
+bug, and the sample on which plain torch is judged anyway. A finding that broke or was fixed is then confirmed
+in fresh processes of both: the same repro file must show the bug on one torch and not on the other.
 """
 
 from __future__ import annotations
 
-import traceback
 from collections import Counter, deque
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
 from exportdiff.fuzzing.campaign import events
-from exportdiff.fuzzing.campaign.own_errors import place_of
+from exportdiff.fuzzing.campaign.own_errors import harness_error
 from exportdiff.fuzzing.other_torch.differences import Difference, change_of, differences
 from exportdiff.fuzzing.other_torch.fixed_entries import fixed_entries
 from exportdiff.fuzzing.other_torch.judging import program_answer
@@ -62,7 +60,7 @@ class _Broken:
 
 
 class Comparison:
-    """Collects questions and answers while a campaign runs; says at the end what differs."""
+    """Asks the other torch while a campaign runs, and reports the differences at the end."""
 
     def __init__(
         self, other: OtherTorch, settings: CampaignSettings, confirm: Confirm, clock: Clock, stop: Event
@@ -81,7 +79,7 @@ class Comparison:
         self._resembling: set[str] = set()
 
     def take(self, result: ExampleResult) -> None:
-        """Ask for what one example shows there, if it is worth it."""
+        """Ask the other torch about one example, if it is one of those to compare."""
         if result.plain is not None and result.plain.valid and result.plain.paths:
             self._ask_of_sample(result, result.plain)
         for part in result.known:
@@ -92,7 +90,7 @@ class Comparison:
                 self._ask_of_finding(part.finding, result, causes)
 
     def see(self, event: events.Event) -> None:
-        """Remember the program and the file that stand for each finding."""
+        """Remember the program and the file of each finding."""
         if isinstance(event, events.FindingFound | events.FindingShrunk):
             self._found[event.finding.fingerprint] = event
         elif isinstance(event, events.FindingMinimized):
@@ -107,12 +105,12 @@ class Comparison:
                 self._found[event.was] = event
 
     def ready(self) -> Iterator[events.Event]:
-        """Take the answers that are there."""
+        """Process the answers that have arrived."""
         while self._asked and self._asked[0][0].done():
             yield from self._take_answer()
 
     def finish(self) -> Iterator[events.Event]:
-        """Wait for all answers, confirm what they say, and compare the findings. Raises Stopped."""
+        """Wait for all answers, confirm the differences, and compare the findings. Raises Stopped."""
         found = [each for each in self._found.items() if each[1].classification.kind != "regression"]
         yield events.ComparingStarted(self._clock.now(), len(found), len(self._asked))
         while self._asked:
@@ -156,7 +154,7 @@ class Comparison:
             seen: set[Key] = set()
             for each in (each for found in on.values() for each in found):
                 if each.change != "torch regression":
-                    # Of several paths that show the same, the first stands for all.
+                    # The first of several paths that show the same represents all.
                     key: Key = (each.change, "", each.here, each.there)
                     self._others.setdefault(key, (each, result.index, result.source))
                     seen.add(key)
@@ -197,7 +195,7 @@ class Comparison:
     # --- answers ---
 
     def _ask_of_file(self, event: Found) -> tuple[Future[Answer], Future[Answer]]:
-        """Ask what the program and the file of a finding show there, with the fixes that they need."""
+        """Ask what the program and the file of a finding show there, with the exposing fixes."""
         fixes, corpora = event.classification.fixes, str(self._settings.corpora or "")
         question = JudgeProgram(event.source, (str(event.finding.path),), fixes, corpora)
         return self._other.ask(question), self._other.ask(RunFile(event.repro, SECONDS, fixes, corpora))
@@ -270,7 +268,7 @@ class Comparison:
         )
 
     def _guarded(self, example: int, compare: Callable[[], Iterator[events.Event]]) -> Iterator[events.Event]:
-        """Yield the events; an error of exportdiff's own code concerns one program only."""
+        """Yield the events; an error of exportdiff's own code ends only this comparison."""
         if self._stop.is_set():
             raise Stopped
         try:
@@ -278,8 +276,8 @@ class Comparison:
         except Stopped:
             raise
         except Exception as error:
-            yield events.HarnessError(self._clock.now(), example, traceback.format_exc(), place_of(error))
+            yield harness_error(self._clock.now(), example, error)
 
 
 POLL = 0.1
-"""Seconds between two looks whether somebody asked to stop."""
+"""Seconds between two checks whether the campaign should stop."""

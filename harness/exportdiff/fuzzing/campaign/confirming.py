@@ -1,15 +1,14 @@
-"""Confirms the new findings of a campaign: the repro file of a program has to show the bug when it is run."""
+"""Confirms the new findings of a campaign: a fresh process runs the repro file, which must show the bug."""
 
 from __future__ import annotations
 
 import pathlib
-import traceback
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING
 
 from exportdiff.fuzzing.campaign import events
-from exportdiff.fuzzing.campaign.own_errors import place_of
+from exportdiff.fuzzing.campaign.own_errors import harness_error
 from exportdiff.fuzzing.campaign.triage import FindingPrograms, Witness, by_importance
 from exportdiff.known.corpus.needed_fixes import fixes_named
 from exportdiff.repro import Needs, repro_source
@@ -24,34 +23,34 @@ if TYPE_CHECKING:
     from exportdiff.known.attribution.classification import Classification
 
 Confirm = Callable[..., Confirmation]
-"""Runs the text of a repro file in a fresh process; ``within`` holds the fixes that it needs."""
+"""Runs the text of a repro file in a fresh process; ``within`` installs the fixes that it needs."""
 
 
 class Confirmer:
-    """The causes that a campaign has found, and the program that stands for each."""
+    """The fingerprints that a campaign has found, and the program that represents each."""
 
     def __init__(self, confirm: Confirm, clock: Clock, corpora: pathlib.Path | None = None) -> None:
-        """No cause is known yet. ``corpora``: the corpus with the fixes that some findings need."""
+        """Start without findings. ``corpora``: the corpus with the fixes that some findings need."""
         self._corpora = corpora
         self._confirm = confirm
         self._clock = clock
-        self._causes: dict[str, FindingPrograms] = {}
+        self._found: dict[str, FindingPrograms] = {}
 
     @property
     def confirmed(self) -> list[Witness]:
-        """The program of every confirmed cause, the most important first."""
-        return by_importance(self._causes.values())
+        """The program of every confirmed fingerprint, the most important first."""
+        return by_importance(self._found.values())
 
     def add(self, witness: Witness) -> Iterator[events.Event]:
-        """Remember a program that shows a finding; confirm it if its cause has no confirmed program yet."""
-        cause = self._causes.setdefault(witness.finding.fingerprint, FindingPrograms())
+        """Remember a program that shows a finding; confirm it if its fingerprint has no confirmed program."""
+        cause = self._found.setdefault(witness.finding.fingerprint, FindingPrograms())
         cause.add(witness)
         if cause.wants_confirming:
             yield from self._try(cause, witness)
 
     def shrink(self, stop: Event) -> Iterator[events.Event]:
-        """For each cause, show the smallest of its programs that confirms. Raises Stopped."""
-        for _, cause in sorted(self._causes.items()):
+        """For each fingerprint, show its smallest program that a fresh process confirms. Raises Stopped."""
+        for _, cause in sorted(self._found.items()):
             for witness in cause.better:
                 if stop.is_set():
                     raise Stopped
@@ -68,7 +67,7 @@ class Confirmer:
             repro = repro_source(finding, source, needs(witness.classification))
             answer = with_fixes(self._confirm, witness.classification, self._corpora)(repro)
         except Exception as error:
-            yield events.HarnessError(self._clock.now(), example, traceback.format_exc(), place_of(error))
+            yield harness_error(self._clock.now(), example, error)
             return
         if not answer.confirmed:
             if cause.shown is None:
@@ -84,14 +83,14 @@ class Confirmer:
 def with_fixes(
     confirm: Confirm, classification: Classification, corpora: pathlib.Path | None
 ) -> Callable[[str], Confirmation]:
-    """Return ``confirm`` with the fixes of the corpus in place that show the finding. Raises UsageError."""
+    """Return ``confirm`` that runs with the fixes of a finding installed. Raises UsageError."""
     if not classification.fixes or corpora is None:
         return confirm
     return partial(confirm, within=partial(applied, fixes_named(classification.fixes, corpora)))
 
 
 def needs(classification: Classification) -> Needs | None:
-    """Return the fixes that a repro file has to name; None: it shows its bug on plain torch."""
+    """Return the fixes that a repro file must name; None: plain torch shows the bug."""
     if not classification.fixes:
         return None
     return Needs(classification.fixes, "unmasked-by" if classification.kind == "masked" else "caused-by")

@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 Start: TypeAlias = "Callable[[CampaignSettings], Executor]"
 
 MODULES = ("exportdiff.fuzzing.campaign.worker", *IMPORTS)
-"""What a worker imports beside torch."""
+"""What a worker imports in addition to torch."""
 
 TASKS = 100
-"""A worker is replaced after so many batches in any case; where its memory can be seen, mostly sooner."""
+"""A worker is replaced after this many batches at the latest; usually its memory is the reason earlier."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Engine:
     """A way to run programs."""
 
     cores: int
-    """As many programs run at once, unless the user wants another number."""
+    """The number of programs that run at a time, unless the user gives another."""
     start: Start
 
 
@@ -71,12 +71,12 @@ def _on(cluster: Cluster, settings: CampaignSettings) -> Executor:
 
 
 def gpu_share(gpus: int, workers: int) -> float:
-    """Return which share of a GPU each worker gets, so that all of them run at once."""
+    """Return the share of a GPU for each worker, so that all workers can run at the same time."""
     return 1 / -(-workers // gpus)
 
 
 def why_unsuitable(expected: CampaignInputs, corpora: pathlib.Path | None) -> str:
-    """Say why this node would give other results than the one that the campaign was started on."""
+    """Return why this node would give other results than the one that started the campaign; else empty."""
     if corpora is not None and not corpora.is_dir():
         return f"it has no corpus {corpora}"
     found = difference(expected, campaign_inputs(corpora))

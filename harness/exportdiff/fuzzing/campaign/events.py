@@ -1,4 +1,4 @@
-"""The events of a campaign: frozen plain data. The engine does not know who listens to them."""
+"""The events of a campaign: frozen plain data. A campaign does not know which reports read them."""
 
 from __future__ import annotations
 
@@ -44,17 +44,17 @@ def event_name(kind: type[Event]) -> str:
 
 @dataclass(frozen=True)
 class CampaignEnvironment:
-    """Where a campaign runs, beside torch and Python."""
+    """Where a campaign runs, in addition to the versions of torch and Python."""
 
     began: str
-    """When the campaign began, first of all: ISO 8601, in UTC; empty: not known."""
+    """When the campaign first began: ISO 8601, in UTC; empty: not known."""
     exportdiff: str
     """The version, and a digest of the code; empty: not known."""
     corpus: str
     """A digest of the corpus; empty: there is none."""
     platform: str
     processors: int
-    """As many as this process may use."""
+    """The number that this process may use."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ class CampaignStarted(Event):
     examples: int | None
     """None: as many as the time allows."""
     seconds: float | None
-    """None: until the examples are done or somebody interrupts."""
+    """None: until the examples are done or the user interrupts."""
     workers: int
     paths: tuple[str, ...]
     device: str
@@ -74,15 +74,15 @@ class CampaignStarted(Event):
     torch: str
     python: str
     mended: bool = False
-    """Whether programs are judged on torch with the fixes of the corpus in place."""
+    """Whether programs are judged on mended torch."""
     known_every: int = 1
-    """On one program in so many plain torch is judged too, to count known bugs; 0: never."""
+    """N: on one program in N plain torch is judged too, to count known bugs; 0: never."""
     left_out: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    """Names that this torch lacks, and the paths and switches that are left out for each."""
+    """Names that this torch lacks, and the paths and switches that are left out because of each."""
     against: str = ""
-    """The version of the torch that the findings are compared with; empty: none."""
+    """The version of the other torch that the findings are compared with; empty: none."""
     around: str = ""
-    """The model that all programs put into situations; empty: programs are drawn."""
+    """The model that all programs use; empty: programs are drawn."""
     environment: CampaignEnvironment | None = None
     """None: not recorded."""
 
@@ -104,11 +104,11 @@ class ExampleDone(Event):
     torch shows."""
     torch_seconds: float
     seconds: float
-    """The time it took in its worker, all included."""
+    """The time in the worker."""
     sampled: bool = True
     """Whether plain torch was judged too, so that the known bugs of the program were counted."""
     failed_fixes: tuple[str, ...] = ()
-    """The fixes that raised an error of their own; so plain torch was judged."""
+    """The fixes that raised an error themselves, so that plain torch was judged instead."""
 
 
 @dataclass(frozen=True)
@@ -138,26 +138,26 @@ class KnownSeen(Event):
     finding: Finding
     example: int
     remark: str = ""
-    """Why the cause is not the whole answer."""
+    """Why the answer is not complete."""
     by: By = "fix"
     """Whether the fix mends the finding, or the finding resembles the entry."""
 
 
 @dataclass(frozen=True)
 class FindingUnconfirmed(Event):
-    """A fresh process did not show the difference: it does not count as a finding."""
+    """A fresh process did not show the difference, so it does not count as a finding."""
 
     finding: Finding
     example: int
     reason: str
     classification: Classification = NEW
-    """What it would have been: new, masked or a regression of a fix."""
+    """What it would have been: new, masked or a regression."""
 
 
 @dataclass(frozen=True)
 class FindingShrunk(Event):
-    """A program that is better to read shows the same finding, and a fresh process confirmed it too: it is
-    smaller, or plain torch shows it."""
+    """A better program shows the same finding, and a fresh process confirmed it: the program is smaller, or
+    plain torch shows the finding."""
 
     finding: Finding
     example: int
@@ -186,17 +186,17 @@ class FindingMinimized(Event):
 
 @dataclass(frozen=True)
 class MinimizingStarted(Event):
-    """The campaign waits until the program of this finding is minimized. Others are minimized meanwhile, as
-    many as there are workers."""
+    """The campaign waits until the program of this finding is minimized. Other workers minimize other
+    programs at the same time."""
 
     number: int
     """Counted from 1, of ``total``."""
     total: int
     fingerprint: str
     spent: float
-    """The seconds that it has taken already."""
+    """Seconds so far."""
     limit: float
-    """The seconds that it may take."""
+    """Limit in seconds."""
 
 
 @dataclass(frozen=True)
@@ -209,12 +209,12 @@ class NotMinimized(Event):
 
 @dataclass(frozen=True)
 class ComparingStarted(Event):
-    """From here on, the campaign confirms what differs between this torch and the other one."""
+    """The campaign begins to confirm the differences between this torch and the other one."""
 
     findings: int
-    """How many new and masked findings are run there."""
+    """How many new and masked findings run on the other torch."""
     programs: int
-    """How many programs are still being judged there."""
+    """How many programs the other torch is still judging."""
 
 
 @dataclass(frozen=True)
@@ -223,45 +223,45 @@ class TorchesCompared(Event):
 
     change: Change
     fingerprint: str
-    """That of a finding in earlier events, or of one that this event brings; empty: there is no finding."""
+    """The fingerprint of a finding in earlier events, or of ``finding``; empty: there is no finding."""
     path: str
     here: tuple[str, ...]
     """The signature here; for ``newly refused``, the reason; empty: the path is ok."""
     there: tuple[str, ...]
-    """The signature there; empty: the path is ok, or shows the same."""
+    """The signature on the other torch; empty: the path is ok, or shows the same."""
     example: int
-    """The first that shows it."""
+    """The first example that shows it."""
     programs: int = 1
-    """How many of the programs that were run on both show it."""
+    """How many of the programs that both judged show it."""
     reason: str = ""
     """Why it is not comparable."""
     finding: Finding | None = None
     """The finding here."""
     causes: tuple[str, ...] = ()
-    """The known root causes that explain it here; a regression of torch may still be one."""
+    """The known root causes that explain it here; it may still be a regression of torch."""
     source: str = ""
-    """The program, where no earlier event has it."""
+    """The program, if no earlier event has it."""
     repro: str = ""
-    """The repro file that was run with both, where no earlier event has it."""
+    """The repro file that was run with both, if no earlier event has it."""
 
 
 @dataclass(frozen=True)
 class EntriesFixed(Event):
-    """Which open entries of the corpus pass here and show their bugs on the other torch."""
+    """The open entries of the corpus that pass here and show their bugs on the other torch."""
 
     entries: tuple[str, ...]
 
 
 @dataclass(frozen=True)
 class HarnessError(Event):
-    """An exception in exportdiff's own code: never the fault of the model, never a finding."""
+    """An exception in exportdiff's own code: the model did not cause it, and it is no finding."""
 
     example: int | None
     traceback: str
     place: tuple[str, ...] = ()
-    """The type of the exception and the lines of exportdiff that it came through; empty: not known."""
+    """The type of the exception and the lines of exportdiff in its traceback; empty: not known."""
     source: str = ""
-    """The program, where the error came from judging one."""
+    """The program, if the error came from judging one."""
 
 
 @dataclass(frozen=True)
@@ -272,4 +272,4 @@ class CampaignFinished(Event):
     given_up: int = 0
     """Examples that were in progress when the time was over, and have no result."""
     fuzzing: float = 0.0
-    """Seconds until the last example was done; minimizing comes after that."""
+    """Seconds until the last example was done, without the time for minimizing."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import traceback
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import replace
@@ -14,7 +13,7 @@ from exportdiff.fuzzing.campaign.engines import Start, local_workers
 from exportdiff.fuzzing.campaign.exposing_fixes import ExposingFixes
 from exportdiff.fuzzing.campaign.postmortem import post_mortem
 from exportdiff.fuzzing.campaign.schedule import paths_for
-from exportdiff.fuzzing.campaign.worker import ExampleResult, Job, exposing_fixes_of
+from exportdiff.fuzzing.campaign.worker import ExampleResult, Job, exposing_fixes_of, failed_result
 from exportdiff.judging.results import PathResult, Verdict
 from exportdiff.known.attribution.classification import Classification
 from exportdiff.runtime.processes.child import Death, Stopped, TaskFailure
@@ -33,9 +32,9 @@ if TYPE_CHECKING:
     from exportdiff.runtime.paths import Path
 
 GRACE = 2.0
-"""Seconds that examples in progress may go on when the time is over."""
+"""Seconds for which examples in progress may continue after the time is over."""
 PATIENCE = 10
-"""How many times the limit of an example it may take to find out which known bugs an example shows."""
+"""The limit for finding out which known bugs an example shows, as a multiple of the limit of an example."""
 
 T = TypeVar("T")
 BatchResult: TypeAlias = tuple[ExampleResult, ...]
@@ -44,7 +43,7 @@ Draw = Callable[[Job, int], tuple[str, tuple[str, ...]]]
 
 
 class _Asking:
-    """Asks a worker for one answer at a time; the other workers get further examples meanwhile."""
+    """Runs one task at a time in a worker; the other workers get further examples meanwhile."""
 
     def __init__(self, workers: Executor, queue: BatchQueue[BatchResult]) -> None:
         self._workers = workers
@@ -68,10 +67,9 @@ class ExampleRunner:
         journal: Journal | None = None,
         start: Start = local_workers,
     ) -> None:
-        """``work`` runs a batch in a worker, ``source`` draws a program there; ``stop`` asks to stop.
+        """``work`` runs a batch in a worker, ``source`` draws a program there; setting ``stop`` ends the run.
 
-        ``journal``: what an earlier run of the campaign has done; it gets every further result. ``start``:
-        where the workers are.
+        ``journal`` has the results of an earlier run, and gets those of this one. ``start`` starts workers.
         """
         self._start = start
         self._journal = journal
@@ -81,9 +79,9 @@ class ExampleRunner:
         self._clock = clock
         self._stop = stop
         self._queue: BatchQueue[BatchResult] | None = None
-        """While workers run."""
+        """None: no workers run."""
         self.given_up = 0
-        """Examples that a worker had started and that were not done when the time was over."""
+        """Examples that were in progress when the time was over."""
         self._job = Job(
             settings.seed,
             settings.paths,
@@ -102,7 +100,7 @@ class ExampleRunner:
         """
         done = set()
         for each in self._journal.done() if self._journal is not None else ():
-            # What is accounted for now happened then.
+            # The result is as old as the journal says.
             self._clock.set(each.at)
             done.add(each.result.index)
             yield each.result
@@ -123,8 +121,8 @@ class ExampleRunner:
     def _further(self, done: set[int]) -> Iterator[ExampleResult]:
         """Run the other examples.
 
-        No worker waits for a slow example: batches are queued by how many are in progress, and results that
-        come early are kept until their turn.
+        No worker waits for a slow example: further batches are queued while it runs, and results that come
+        early wait until their turn.
         """
         indices = (index for index in self._settings.indices() if index not in done)
         with closing(self._start(self._settings)) as workers:
@@ -168,7 +166,7 @@ class ExampleRunner:
         return self._stop is not None and self._stop.is_set()
 
     def _finished(self, started: Sequence[Batch[BatchResult]]) -> Iterator[ExampleResult]:
-        """The time is over: yield the results that are there after a short grace, and count the others."""
+        """After the end of the time: yield the results that arrive within ``GRACE``, and count the others."""
         for batch in started:
             while not batch.task.is_done(POLL) and not self._clock.is_past(GRACE):
                 if self._stopped:
@@ -185,11 +183,11 @@ class ExampleRunner:
         if isinstance(answer, tuple):
             yield from answer
         elif len(batch) > 1:
-            # One of the examples killed the process. Run each alone, to find out which.
+            # One of the examples killed the process. Run each alone to find out which.
             for index in batch:
                 yield from self._results(asking, (index,), self._alone(asking, index, self._job))
         elif isinstance(answer, TaskFailure):
-            yield _failed(batch[0], answer.error)
+            yield failed_result(batch[0], answer.error)
         else:
             yield self._deadly(asking, batch[0])
 
@@ -204,13 +202,13 @@ class ExampleRunner:
         job = self._job
         answer = asking.ask(self._settings.example_seconds, self._source, job, index)
         if isinstance(answer, TaskFailure):
-            return _failed(index, answer.error)
+            return failed_result(index, answer.error)
         if isinstance(answer, Death):
-            return _failed(index, RuntimeError(f"drawing the program ended in {answer.reason}"))
+            return failed_result(index, RuntimeError(f"drawing the program ended in {answer.reason}"))
         source, tags = answer
 
         def judge(paths: tuple[Path, ...]) -> BatchResult | Death | TaskFailure:
-            # Attributing findings to known bugs takes time, and a death needs none of it.
+            # Finding out which known bugs it shows takes time, and does not help here.
             return self._alone(asking, index, replace(job, paths=paths, attribute=False))
 
         found = post_mortem(judge, paths_for(index, job.paths, tags))
@@ -234,7 +232,7 @@ class ExampleRunner:
         return replace(rest, verdict=verdict, tags=tags, source=source if verdict.findings else "")
 
     def _judged_together(self, asking: _Asking, index: int, paths: tuple[Path, ...]) -> ExampleResult:
-        """Judge the paths that are alive; without attribution, if that kills the process."""
+        """Judge the paths that do not kill the process; without attribution, if that kills it."""
         job = replace(self._job, paths=paths)
         answer = self._alone(asking, index, job, PATIENCE)
         if isinstance(answer, Death):
@@ -243,16 +241,16 @@ class ExampleRunner:
                 f"attribution ended in {answer.reason}",
             )
         if isinstance(answer, TaskFailure):
-            return _failed(index, answer.error)
+            return failed_result(index, answer.error)
         if isinstance(answer, Death):
             reason = f"judging together the paths that survive alone ended in {answer.reason}"
-            return _failed(index, RuntimeError(reason))
+            return failed_result(index, RuntimeError(reason))
         (result,) = answer
         return result
 
 
 def _with_remark(answer: BatchResult | Death | TaskFailure, remark: str) -> BatchResult | Death | TaskFailure:
-    """Say of every finding why it may be a known one."""
+    """Add to every finding why it may be known."""
     if not isinstance(answer, tuple):
         return answer
     return tuple(
@@ -265,8 +263,3 @@ def _with_remark(answer: BatchResult | Death | TaskFailure, remark: str) -> Batc
         )
         for result in answer
     )
-
-
-def _failed(index: int, error: BaseException) -> ExampleResult:
-    text = "".join(traceback.format_exception(error))
-    return ExampleResult(index, None, error=text)

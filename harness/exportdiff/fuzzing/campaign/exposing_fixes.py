@@ -1,4 +1,4 @@
-"""Finds, once for each fingerprint, the fixes that uncover a finding of mended torch."""
+"""Finds, once per fingerprint, the fixes that must be installed for a finding of mended torch to show."""
 
 from __future__ import annotations
 
@@ -21,27 +21,27 @@ if TYPE_CHECKING:
     ]
     """Searches in a worker: takes the source of the program, the finding and its kind."""
     Remembered: TypeAlias = Callable[[str, Callable[..., Any]], Callable[..., Any]]
-    """Returns a function that does not ask again what was asked before: see ``Journal.remembered``."""
+    """Returns a function that remembers its answers: see ``Journal.remembered``."""
 
 
 class ExposingFixes:
-    """What the first program of each fingerprint has shown; later programs with it count as the first.
+    """The exposing fixes of each fingerprint. Only its first program is searched.
 
     Results come in the order of their index, so the answers do not depend on the number of workers.
     """
 
     def __init__(self, search: Search, remembered: Remembered = lambda kind, function: function) -> None:
-        """Nothing is known yet. ``remembered`` knows what an earlier run of the campaign has found."""
+        """Start without answers. ``remembered`` knows what an earlier run of the campaign found."""
         self._search = search
-        self._ask = remembered("uncovered", self._find)
+        self._ask = remembered("exposed", self._find)
         self._answers: dict[tuple[str, Kind], ExplainedFinding | Classification] = {}
 
     def knows(self, result: ExampleResult) -> bool:
-        """Whether it takes no search to complete the result."""
+        """Whether the result can be completed without a search."""
         return all((name, kind) in self._answers for name, kind in _open(result))
 
     def completed(self, result: ExampleResult) -> ExampleResult:
-        """Return the result with the fixes of each finding; what the corpus has recorded becomes known."""
+        """Return the result with the exposing fixes of each finding; those in the corpus become known."""
         if result.verdict is None:
             return result
         findings = {finding.fingerprint: finding for finding in reversed(result.verdict.findings)}
@@ -70,13 +70,13 @@ class ExposingFixes:
             reason = (
                 answer.reason if isinstance(answer, Death) else str(answer.error).strip().splitlines()[-1]
             )
-            remark = f"the search for the fixes that uncover it ended in {reason}"
+            remark = f"the search for the fixes that expose it ended in {reason}"
             return replace(classification, remark=remark, searched=True)
         return answer
 
 
 def _open(result: ExampleResult) -> list[tuple[str, Kind]]:
-    """Return the fingerprints and kinds for which nobody has searched."""
+    """Return the fingerprints and kinds that have not been searched."""
     return [
         (name, classification.kind)
         for name, classification in sorted(result.classifications.items())

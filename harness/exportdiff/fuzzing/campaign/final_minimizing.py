@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-import traceback
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
@@ -12,7 +11,7 @@ from typing import TYPE_CHECKING
 from exportdiff.core.program_text.canonical import fingerprint
 from exportdiff.fuzzing.campaign import events
 from exportdiff.fuzzing.campaign.confirming import needs, with_fixes
-from exportdiff.fuzzing.campaign.own_errors import place_of
+from exportdiff.fuzzing.campaign.own_errors import harness_error
 from exportdiff.fuzzing.minimizing import Minimized, NotShownError, ship
 from exportdiff.known.attribution.knowledge import knowledge
 from exportdiff.repro import repro_source
@@ -31,7 +30,8 @@ Minimize = Callable[..., Minimized]
 
 NO_TIME = "no time was left"
 AT_LEAST = 0.1
-"""A finding is minimized only if this share of the time for one finding is left: starting takes seconds."""
+"""A finding is minimized only if this share of the time for one finding is left, because starting takes
+seconds."""
 
 
 @dataclass
@@ -46,7 +46,7 @@ class _Task:
 
 
 class FinalMinimizer:
-    """Minimizes several programs at a time, one a thread; each thread has a worker process of its own."""
+    """Minimizes several programs at a time: one per thread, and one worker process per thread."""
 
     def __init__(
         self, settings: CampaignSettings, minimize: Minimize, confirm: Confirm, clock: Clock, stop: Event
@@ -64,8 +64,8 @@ class FinalMinimizer:
         settings = self._settings
         if not settings.minimize_seconds or not witnesses:
             return
-        # While the fixes of the known bugs are applied, no known bug can replace the new one. A masked
-        # finding shows with all of them, too; its repro file is confirmed with the few that uncover it.
+        # With the fixes of all known bugs installed, no known bug can replace the new one. A masked finding
+        # shows with all of them as well; its repro file is confirmed with the few exposing fixes.
         fixes = knowledge(settings.corpora).usable_fixes if settings.corpora else ()
         self._until = time.monotonic() + settings.minimize_total
         tasks = [_Task(witness) for witness in witnesses]
@@ -96,7 +96,7 @@ class FinalMinimizer:
         )
 
     def _started(self, task: _Task, number: int, total: int) -> Iterator[events.Event]:
-        """Say what the campaign waits for; nothing, if the finding has no time."""
+        """Yield the event that the campaign waits for a finding, unless the finding has no time."""
         limit = task.limit or self._limit()
         if limit:
             spent = 0.0 if task.since is None else round(time.monotonic() - task.since, 3)
@@ -120,9 +120,7 @@ class FinalMinimizer:
         except NotShownError as error:
             yield events.NotMinimized(self._clock.now(), was, str(error))
         except Exception as error:
-            yield events.HarnessError(
-                self._clock.now(), witness.example, traceback.format_exc(), place_of(error)
-            )
+            yield harness_error(self._clock.now(), witness.example, error)
 
     def _confirmed(self, witness: Witness, small: Minimized) -> events.Event:
         was, classification = witness.finding.fingerprint, witness.classification

@@ -1,9 +1,9 @@
-"""What a campaign has done so far, in a file: from it, a campaign that was killed goes on where it was.
+"""What a campaign has done so far, in a file: a campaign that was killed continues from it.
 
-The first line holds the settings and what the results depend on; every further line is one result of a
-program, or one answer of a fresh process or of a search. Minimizing is not noted: it begins anew. Whoever
-goes on reads the results in the order in which they came and accounts for each as the first time, so nothing
-depends on where the campaign was killed. A line that was not written to its end counts as not written.
+The first line has the settings and what the results depend on. Each further line is the result of one
+program, or one answer of a fresh process or of a search. Minimizing is not recorded: it starts again. A
+campaign that continues reads the results in the same order and treats each like a new one, so it does not
+matter where it was killed. A line without an end is ignored.
 """
 
 from __future__ import annotations
@@ -30,17 +30,17 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Begun:
-    """The first line."""
+    """The first line of the file."""
 
     settings: CampaignSettings
-    surroundings: CampaignInputs
+    inputs: CampaignInputs
     began: str = ""
     """When: ISO 8601, in UTC."""
 
 
 @dataclass(frozen=True)
 class Done:
-    """One program has its result."""
+    """The result of one program."""
 
     at: float
     """Seconds since the campaign started."""
@@ -49,7 +49,7 @@ class Done:
 
 @dataclass(frozen=True)
 class Answered:
-    """A question that takes a fresh process, and its answer."""
+    """A question that a fresh process answered, and the answer."""
 
     question: str
     answer: Any
@@ -81,9 +81,9 @@ class Journal:
 
     @classmethod
     def read(cls, file: pathlib.Path) -> Journal:
-        """Open the journal of a campaign that is to go on; cut off a line without an end.
+        """Open the journal of a campaign to continue; remove a line without an end.
 
-        Raises UsageError as ``checked`` does, with the file as it was.
+        Raises UsageError as ``checked`` does, and then does not change the file.
         """
         begun, size = checked(file)
         os.truncate(file, size)
@@ -100,21 +100,20 @@ class Journal:
         self._stream.close()
 
     def done(self) -> Iterator[Done]:
-        """Yield the results of the campaign so far, in their order; learn the answers between them first."""
+        """Yield the results so far, in their order; read all answers first."""
         for each in entries(self._file):
             if isinstance(each, Answered):
                 self._answers[each.question] = each.answer
         yield from (each for each in entries(self._file) if isinstance(each, Done))
 
     def add(self, at: float, result: ExampleResult) -> None:
-        """Note a result, before anybody accounts for it."""
+        """Record a result."""
         self._write(Done(at, result))
 
     def remembered(self, kind: str, function: Callable[..., T]) -> Callable[..., T]:
-        """Return the same function; what it has answered to the same text it is not asked again.
+        """Return the function with a cache: it runs once for each text.
 
-        Its first argument is the text of a program, on which the answer depends. Answers that are exceptions
-        are not kept.
+        Its first argument is the text of a program, on which the answer depends. Exceptions are not recorded.
         """
 
         def ask(text: str, *args: Any, **named: Any) -> T:
@@ -135,8 +134,8 @@ class Journal:
 def checked(file: pathlib.Path) -> tuple[Begun, int]:
     """Return the first line of a journal, and the bytes of all lines that have an end. Writes nothing.
 
-    Raises UsageError if the file is damaged, or if torch, exportdiff, Python or the corpus are not those
-    that the campaign began with.
+    Raises UsageError if the file is damaged, or if torch, exportdiff, Python or the corpus have changed since
+    the campaign began.
     """
     begun: Begun | None = None
     size = 0
@@ -156,18 +155,18 @@ def checked(file: pathlib.Path) -> tuple[Begun, int]:
 
 
 def entries(file: pathlib.Path) -> Iterator[Done | Answered]:
-    """Yield what a journal holds, but for its first line. Raises UsageError for a damaged line."""
+    """Yield the lines of a journal after the first one. Raises UsageError for a damaged line."""
     for number, line in enumerate(_complete_lines(file), 1):
         if number > 1:
             yield _read(file, number, line)
 
 
 def _check(folder: pathlib.Path, begun: Begun) -> None:
-    """Raise UsageError if something is not as it was."""
+    """Raise UsageError if an input has changed."""
     corpora = begun.settings.corpora
     if corpora is not None and not corpora.is_dir():
         raise UsageError(f"{folder}: its corpus {corpora} is gone")
-    found = difference(begun.surroundings, campaign_inputs(corpora))
+    found = difference(begun.inputs, campaign_inputs(corpora))
     if found:
         what, before, here = found
         raise UsageError(
@@ -177,7 +176,7 @@ def _check(folder: pathlib.Path, begun: Begun) -> None:
 
 
 def _complete_lines(file: pathlib.Path) -> Iterator[bytes]:
-    """Yield the lines of a file; the last one only if it was written to its end."""
+    """Yield the lines of a file that have an end."""
     try:
         with file.open("rb") as stream:
             yield from (line for line in stream if line.endswith(b"\n"))

@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
 
 def merged(files: Sequence[pathlib.Path]) -> tuple[Begun, list[Done | Answered]]:
-    """Return the lines of a journal with the results of all files, as of one campaign without shards.
+    """Return the lines of one journal with the results of all files, as if there had been no shards.
 
-    The campaign of that journal is over: who goes on with it accounts for the results, and runs no more
-    programs. Raises UsageError if the files are not of one campaign, or two have the same program.
+    That campaign is over: resuming it reports the results and runs no further programs. Raises UsageError if
+    the files are not of one campaign, or if two have the same program.
     """
     all_begun = [checked(file)[0] for file in files]
     begun = _common(files, all_begun)
@@ -39,11 +39,11 @@ def merged(files: Sequence[pathlib.Path]) -> tuple[Begun, list[Done | Answered]]
     results = [line for _, (line, _) in sorted(done.items())]
     settings = replace(begun.settings, shard=(1, 1), minimize_seconds=0.0, against=None)
     if settings.examples is None or len(results) < settings.examples:
-        # The time is over with the last result.
+        # The time ends with the last result.
         latest = max((line.at for line in results), default=0.0)
         settings = replace(settings, seconds=latest)
         results[-1:] = [replace(line, at=latest) for line in results[-1:]]
-    # The journal says when the first shard began; all of them count their seconds from their own start.
+    # All shards count seconds from their own start; the journal says when the first one began.
     began = min((each.began for each in all_begun if each.began), default="")
     return replace(begun, settings=settings, began=began), [*answers.values(), *results]
 
@@ -57,7 +57,7 @@ def _common(files: Sequence[pathlib.Path], all_begun: Sequence[Begun]) -> Begun:
                 f"{files[0].parent} and {file.parent} are of different campaigns: seed, paths, profile, "
                 "number of programs and number of shards must be the same"
             )
-        if other.surroundings != first.surroundings:
+        if other.inputs != first.inputs:
             raise UsageError(f"{files[0].parent} and {file.parent} ran with different torches or corpora")
     return first
 

@@ -1,4 +1,4 @@
-"""Finding out which path kills the process that judges a program, or never ends."""
+"""Finds out which path kills the process that judges a program, or never ends."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class PostMortem(Generic[T]):
-    """What happened when each path was judged alone."""
+    """What happened when each path was judged in its own process."""
 
     eager: Death | None
     """How eager alone killed its process; then no path was judged."""
     alive: dict[Path, T]
-    """The paths that a process survived, with its answer."""
+    """The answer for each path that its process survived."""
     deaths: dict[Path, Death]
     """The other paths."""
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """One finding for each way to die, on the first path that shows it."""
+        """One finding for each way in which a process died, on the first path that shows it."""
         found: dict[tuple[str, ...], Finding] = {}
         for path, death in self.deaths.items():
             new = death_finding(path, death)
@@ -45,8 +45,8 @@ def post_mortem(
 ) -> PostMortem[T]:
     """Judge eager alone, then each path alone.
 
-    ``judge`` judges some paths in a child process, and returns its answer or its death; without paths, it
-    runs eager alone. If eager kills its process, no path is to blame, and none is judged.
+    ``judge`` judges some paths in a child process, and returns the answer or how the process died; without
+    paths, it runs eager alone. If eager kills its process, no path is judged.
     """
     if check_eager and isinstance(eager := judge(()), Death):
         return PostMortem(eager, {}, {})

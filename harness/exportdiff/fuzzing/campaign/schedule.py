@@ -1,7 +1,7 @@
-"""Which paths an example runs on: on the cheap ones always, on the others the more rarely the more they cost.
+"""Which paths an example runs on: always on the cheap ones; the more a path costs, the more rarely.
 
-A path that tells something about some programs only runs more often on these (``SUITED``). The index of the
-example and the tags of its program decide, so the same seed gives the same plan on any number of workers.
+A path that helps only with some programs runs more often on these (``SUITED``). The index of the example and
+the tags of its program decide, so the same seed gives the same plan on any number of workers.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ RATES: dict[str, int] = {
     "nonstrict+reload:module": 11,
     "nonstrict+reload:unflatten": 11,
     "pipeline:stages": 7,
-    # Many programs have dynamic shapes of their own, and run on neither of these.
+    # Programs that define dynamic shapes run on neither of these, and there are many.
     "nonstrict+dynamic:module": 11,
     "nonstrict+dynamic:unflatten": 11,
     "nonstrict+reexport:module": 29,
@@ -50,13 +50,13 @@ RATES: dict[str, int] = {
     "nonstrict+functionalize:module": 37,
     "nonstrict+functionalize:unflatten": 47,
     "nonstrict+dynamic+preserve:unflatten": 19,
-    # What unflattened models offer beside being called.
+    # Features of unflattened models other than being called.
     "nonstrict+described:unflatten": 47,
     "nonstrict+preserve+described:unflatten": 17,
     "nonstrict+adapted:unflatten": 37,
     "nonstrict+generated:unflatten": 37,
     "nonstrict+preserve+generated:unflatten": 29,
-    # What is done with a lowered module: what shows on no other path is rare.
+    # What users do with a lowered module: they rarely show what no other path shows.
     "nonstrict+converted:module": 47,
     "nonstrict+converted:unflatten": 47,
     "nonstrict+preserve+converted:unflatten": 29,
@@ -79,21 +79,21 @@ RATES: dict[str, int] = {
     "strict+lifted:module": 47,
     "draft:module": 19,
     "draft:unflatten": 19,
-    # The yield of known bugs alone would make this rarer: but only here the guards of Dynamo run.
+    # By its yield of known bugs this would be rarer, but only here the guards of Dynamo run.
     "compile:compiled": 29,
     "compile:aot_eager": 97,
     "compile+graph_break:compiled": 97,
-    # On the pinned torch every program is refused.
+    # The pinned torch refuses every program.
     "nonstrict+pickle:unflatten": 79,
 }
-"""``7``: one example in 7 runs on the path. The cost decides for other paths.
+"""``7``: one example in 7 runs on the path. For paths that are not listed, the cost decides (``STEPS``).
 
-These come from yield: 43,804 programs of four campaigns (``everyday``, torch 2.13.0, all candidate fixes in
-place), of which 262 findings were new. Per unit of cost (that of ``nonstrict:module``), a thousand times: 0.3
+The rates come from the yield of 43,804 programs in four campaigns (``everyday``, mended torch 2.13.0), with
+262 new findings. Per unit of cost (that of ``nonstrict:module``), a thousand times: 0.3
 on the two paths that every program takes; 34 on draft export, 30 on children, 8 to 20 on what is decomposed,
 converted or called functionally after preserving; 2 to 8 on preserving, decomposing and aot_eager; 1 to 2 on
-strict export, dynamic sizes, reloading and compiling; none on training, retying and other devices. So further
-paths find more than further programs. ``exportdiff bench --only yield --full`` measures the yield
+strict export, dynamic sizes, reloading and compiling; none on training, retying and other devices. So more
+paths find more than more programs. ``exportdiff bench --only yield --full`` measures the yield
 of known bugs.
 """
 
@@ -103,10 +103,10 @@ for any two paths some example runs on both."""
 
 
 WRITES = ("inplace.buffer", "inplace.input", "inplace.parameter", "inplace.constant", "state.rebound*")
-"""Tags of programs that write to their state or inputs: functional graphs must do that at their end."""
+"""Tags of programs that write to their state or inputs, which functional graphs must do at their end."""
 
 READS_METADATA = ("control.*", "inplace.metadata", "input.view_of_another", "hierarchy.*hook")
-"""Tags of programs that Dynamo specializes: it guards what their Python code reads."""
+"""Tags of programs whose Python code reads what Dynamo then guards."""
 
 READS_SIZES = ("control.*size*", "control.numel*", "control.length", "control.range", "calls.size")
 
@@ -131,9 +131,9 @@ class Suited:
     tags: tuple[str, ...]
     """Globs of tags."""
     every: int
-    """One suited program in so many runs on the path."""
+    """N: one suited program in N runs on the path."""
     others: int
-    """One of the other programs in so many."""
+    """N: one of the other programs in N."""
 
 
 SUITED: tuple[Suited, ...] = (
@@ -147,12 +147,13 @@ SUITED: tuple[Suited, ...] = (
     Suited("*+deferred:*", READS_SIZES, every=11, others=97),
     Suited("nonstrict+retie:*", TIES, every=17, others=97),
 )
-"""In place of ``RATES`` for the paths of the first glob that matches, if the tags of the program are known.
-About two programs in five are suited to a path, so that a path costs as much as at its rate in ``RATES``."""
+"""Replaces ``RATES`` for paths that a glob here matches (the first one counts), if the tags of the program
+are known. About two programs in five are suited to a path, so a path costs as much as with its rate in
+``RATES``."""
 
 
 def paths_for(index: int, paths: Sequence[Path], tags: Sequence[str] | None = None) -> tuple[Path, ...]:
-    """Choose the paths of one example; ``tags`` are those of its program, None: they are not known.
+    """Choose the paths of one example; ``tags``: those of its program; None: not known.
 
     Every example runs on the most frequent of ``paths``.
     """
@@ -168,7 +169,7 @@ def paths_for(index: int, paths: Sequence[Path], tags: Sequence[str] | None = No
 
 
 def _suited_rate(path: Path, tags: tuple[str, ...]) -> int | None:
-    """Return how rarely a program with these tags runs on the path; None: its tags make no difference."""
+    """Return N if one program in N with these tags runs on the path; None: tags make no difference."""
     suited = next((each for each in SUITED if fnmatchcase(path.without_device, each.paths)), None)
     if suited is None:
         return None
@@ -177,15 +178,15 @@ def _suited_rate(path: Path, tags: tuple[str, ...]) -> int | None:
 
 
 def share(path: Path) -> int:
-    """Return N where one example in N runs on the path, if a campaign has all paths."""
+    """Return N if one example in N runs on the path in a campaign with all paths."""
     return _rate(path)[0]
 
 
 @cache
 def _rate(path: Path) -> tuple[int, int]:
-    """Return ``(every, turn)``: of so many examples, the one with this number runs on the path.
+    """Return ``(every, turn)``: of ``every`` successive examples, number ``turn`` runs on the path.
 
-    A path outside the lists is there because ``--paths`` names it: every example runs on it.
+    Every example runs on a path that is not listed, because ``--paths`` names it.
     """
     if not is_listed(path):
         return 1, 0
@@ -193,14 +194,14 @@ def _rate(path: Path) -> tuple[int, int]:
     if every is None:
         milliseconds = cost(path)
         every = next(every for most, every in STEPS if milliseconds <= most)
-    return every, _TURN * list_index(_first_of_stem(path)) % every
+    return every, _TURN * list_index(_first_with_same_export(path)) % every
 
 
-def _first_of_stem(path: Path) -> Path:
+def _first_with_same_export(path: Path) -> Path:
     """Return the first path that shares an export with this one, unless every example makes that export."""
-    of_stem = [each for each in all_paths([path.device]) if export_key(each) == export_key(path)]
-    return path if not of_stem or RATES.get(of_stem[0].without_device) == 1 else of_stem[0]
+    same_export = [each for each in all_paths([path.device]) if export_key(each) == export_key(path)]
+    return path if not same_export or RATES.get(same_export[0].without_device) == 1 else same_export[0]
 
 
 _TURN = 5
-"""Different examples run on paths that are neighbours in the list."""
+"""Makes different examples run on paths that are neighbours in the list."""

@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 
 
 KNOWN_EVERY = 40
-"""On one program in so many plain torch is judged too. Finding out what it shows costs about four times as
-much as the program: this keeps the cost at a tenth, and counts every frequent bug within a few minutes."""
+"""One program in this many is judged on plain torch too. Finding out what it shows costs about four times as
+much as the program, so this adds a tenth to the cost, and counts every frequent bug within a few minutes."""
 
 MINIMIZED = 3
-"""The time for minimizing all findings is so many times the time for one: workers minimize several at a time,
-and many findings need less than their time."""
+"""The time for minimizing all findings, as a multiple of the time for one: workers minimize several at a
+time, and many findings need less than their limit."""
 
 
 @dataclass(frozen=True)
@@ -48,26 +48,25 @@ class CampaignSettings:
     memory: int = Limits().memory
     """MiB. A program that takes more is ended."""
     minimize_seconds: float = 0.0
-    """Time to minimize the program of each new or masked finding after the examples; 0: minimize none."""
+    """Time to minimize the program of each new or masked finding; 0: minimize none."""
     minimize_total_seconds: float | None = None
     """Time to minimize all of them; None: ``MINIMIZED`` times the time for one."""
     corpora: pathlib.Path | None = None
     """The corpus of the known bugs; None: every finding is new."""
     plain: bool = False
-    """Whether to judge plain torch, and not torch with the fixes of the corpus."""
+    """Whether to judge plain torch instead of mended torch."""
     known_every: int = KNOWN_EVERY
-    """On one program in so many, find out which known bugs plain torch shows; 0: never."""
+    """N: on one program in N, find out which known bugs plain torch shows; 0: never."""
     against: Interpreter | None = None
     """The interpreter whose torch the findings are compared with; None: they are not."""
     left_out: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    """Names that this torch lacks, and the paths and switches that are left out for each."""
+    """Names that this torch lacks, and the paths and switches that are left out because of each."""
     around: Around | None = None
-    """The model that all programs put into situations; None: programs are drawn."""
+    """The model that all programs use; None: programs are drawn."""
 
     @property
     def mends(self) -> bool:
-        """Whether programs are judged with the fixes of the corpus in place; workers drop fixes that do not
-        fit."""
+        """Whether programs are judged on mended torch. Workers do not use fixes that do not fit."""
         return self.corpora is not None and not self.plain and any((self.corpora / FIXES).glob("*.patch"))
 
     @property

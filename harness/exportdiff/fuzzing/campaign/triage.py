@@ -1,4 +1,4 @@
-"""Which causes a campaign has seen, and which program shows each of them best."""
+"""Which fingerprints a campaign has seen, and which program shows each of them best."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from exportdiff.core.finding import Finding
 
 MAX_ATTEMPTS = 3
-"""A campaign gives up on a fingerprint after so many programs that a fresh process did not confirm."""
+"""After this many programs that a fresh process did not confirm, a campaign gives up on a fingerprint."""
 REMEMBERED = 3
-"""How many small programs a cause remembers: if the smallest does not confirm, the next may."""
+"""The number of small programs to remember: if the smallest is not confirmed, the next may be."""
 
 
 @dataclass(frozen=True)
@@ -27,23 +27,23 @@ class Witness:
     example: int
     source: str
     classification: Classification = NEW
-    """Whether plain torch shows it, or only torch with some fixes."""
+    """Whether it is new, masked or a regression."""
 
     @property
     def size(self) -> tuple[bool, int, int, int]:
-        """Smaller is easier to read: on plain torch, fewer lines, fewer characters, the earlier example."""
+        """Sorts programs, the best one to read first: on plain torch, few lines, few characters, early."""
         return (bool(self.classification.fixes), self.source.count("\n"), len(self.source), self.example)
 
 
 @dataclass
 class FindingPrograms:
-    """One fingerprint."""
+    """The programs that show one fingerprint."""
 
     programs: int = 0
     """How many programs show it."""
     attempts: int = 0
     shown: Witness | None = None
-    """The confirmed program that stands for the cause."""
+    """The confirmed program that represents the fingerprint."""
     smallest: list[Witness] = field(default_factory=list)
 
     def add(self, witness: Witness) -> None:
@@ -64,9 +64,9 @@ class FindingPrograms:
 
 
 def by_importance(causes: Iterable[FindingPrograms]) -> list[Witness]:
-    """Return the programs that stand for causes: new before masked, the most harmful first.
+    """Return the programs that represent fingerprints: new before masked, the most harmful first.
 
-    Where several causes have one signature, on several paths, all but one of them come last.
+    If several fingerprints have the same signature, on different paths, all but the first come last.
     """
     shown = [(cause.programs, cause.shown) for cause in causes if cause.shown is not None]
     kinds = get_args(Kind)

@@ -1,4 +1,4 @@
-"""What a worker process does: draw and render a program, judge it, sort its findings into known and new."""
+"""What a worker process does: draw a program, judge it, and sort its findings into known and new."""
 
 from __future__ import annotations
 
@@ -17,11 +17,12 @@ from exportdiff.judging.exemptions.refusal import fix_refusals
 from exportdiff.judging.judge_case import judge_case
 from exportdiff.known.attribution.attribute import explain, on_first_paths
 from exportdiff.known.attribution.classification import Classification
+from exportdiff.known.attribution.explained import ExplainedFinding
 from exportdiff.known.attribution.knowledge import knowledge
 from exportdiff.known.attribution.residual import ResidualFinding, find_exposing_fixes, sort_residual_findings
 from exportdiff.known.corpus.fix_trials import cache_folder
 from exportdiff.runtime.observing.between_programs import clean_state
-from exportdiff.runtime.patching.fixes import blamed
+from exportdiff.runtime.patching.fixes import fixes_that_raised
 from exportdiff.runtime.patching.installed import install, without_fixes
 from exportdiff.runtime.paths import cost
 
@@ -35,15 +36,14 @@ if TYPE_CHECKING:
     from exportdiff.fuzzing.around.base import Around
     from exportdiff.judging.results import Verdict
     from exportdiff.known.attribution.classification import Kind
-    from exportdiff.known.attribution.explained import ExplainedFinding
     from exportdiff.known.attribution.knowledge import Knowledge
 
 
 SAMPLE_JUDGEMENTS = 12
-"""So often a sampled program may be judged again to find out which known bugs it shows."""
+"""How often a sampled program may be judged again to find out which known bugs it shows."""
 SAMPLE_COST = 6000.0
-"""Milliseconds, by the usual cost of the paths, that this may take. On paths that compile with Inductor it is
-one judgement, with the likeliest fix; what that does not mend stays unresolved."""
+"""The milliseconds that this may take, by the usual cost of the paths. On paths that compile with Inductor it
+is one judgement, with the likeliest fix. What that fix does not mend stays unresolved."""
 
 
 @dataclass(frozen=True)
@@ -57,15 +57,15 @@ class Job:
     corpora: pathlib.Path | None = None
     """The corpus of the known bugs; None: every finding is new."""
     plain: bool = False
-    """Whether to judge plain torch, and not torch with the fixes of the corpus."""
+    """Whether to judge plain torch instead of mended torch."""
     known_every: int = KNOWN_EVERY
-    """On one program in so many, find out which known bugs plain torch shows; 0: never."""
+    """N: on one program in N, find out which known bugs plain torch shows; 0: never."""
     compares: bool = False
-    """Whether the sampled programs are judged on another torch as well."""
+    """Whether sampled programs are judged on another torch as well."""
     attribute: bool = True
     """Whether to find out which findings are known; False: only judge."""
     around: Around | None = None
-    """The model that all programs put into situations; None: programs are drawn."""
+    """The model that all programs use; None: programs are drawn."""
 
 
 @dataclass(frozen=True)
@@ -85,15 +85,15 @@ class ExampleResult:
     known: tuple[ExplainedFinding, ...] = ()
     """Those findings of the verdict that the corpus explains."""
     classifications: Mapping[str, Classification] = field(default_factory=dict)
-    """For the other findings, by fingerprint: whether plain torch shows them."""
+    """For the other findings, by fingerprint: whether they are new, masked or regressions."""
     sample: tuple[ExplainedFinding, ...] = ()
-    """What the corpus explains of what plain torch shows, if this example was sampled."""
+    """The known bugs that plain torch shows, if this example was sampled."""
     sampled: bool = False
-    """Whether it is known which known bugs plain torch shows on the program."""
+    """Whether plain torch was judged, to count the known bugs of the program."""
     failed_fixes: tuple[str, ...] = ()
-    """The fixes whose functions raised an error where no path was run; so plain torch was judged."""
+    """The fixes that raised an error outside of the paths, so that plain torch was judged instead."""
     plain: Verdict | None = None
-    """The verdict on plain torch, if this program is to be judged on another torch as well."""
+    """The verdict on plain torch, if another torch will judge this program as well."""
 
 
 def run_batch(job: Job, indices: Sequence[int]) -> tuple[ExampleResult, ...]:
@@ -106,7 +106,7 @@ def run_batch(job: Job, indices: Sequence[int]) -> tuple[ExampleResult, ...]:
 def exposing_fixes_of(
     job: Job, source: str, finding: Finding, kind: Kind
 ) -> ExplainedFinding | ResidualFinding:
-    """Find the fixes that uncover a finding of mended torch on a program."""
+    """Find the exposing fixes of a finding of mended torch on a program."""
     known = prepared(job)
     if known is None:
         raise ValueError("without a corpus there are no fixes")
@@ -115,14 +115,14 @@ def exposing_fixes_of(
 
 
 def prepared(job: Job) -> Knowledge | None:
-    """Put the fixes in place that the job asks for, and no others; return what its corpus knows."""
+    """Install the fixes that the job asks for, and no others; return what its corpus knows."""
     known = knowledge(job.corpora) if job.corpora is not None else None
     install(known.usable_fixes if known is not None and not job.plain else (), cache_folder())
     return known
 
 
 def drawn(job: Job, index: int) -> tuple[str, tuple[str, ...]]:
-    """Return the source and the tags of an example. Around a model that exists, this runs it in eager."""
+    """Return the source and the tags of an example. With ``around``, this runs that model in eager."""
     if job.around is not None:
         return around_program(job.around, job.seed, index)
     return program_source(job.seed, index, job.profile)
@@ -131,7 +131,7 @@ def drawn(job: Job, index: int) -> tuple[str, tuple[str, ...]]:
 def _case(job: Job, source: str) -> Case:
     if job.around is None:
         return case_from_source(source)
-    # Somebody's own model may compute with infinities, and ask if it is being exported.
+    # A user's model may compute with infinities, and ask whether it is being exported.
     return replace(case_from_source(source, finite_only=False), may_ask=True)
 
 
@@ -142,85 +142,115 @@ def _run_example(job: Job, index: int, known: Knowledge | None) -> ExampleResult
     source = ""
     try:
         source, tags = drawn(job, index)
-        case = _case(job, source)
-        paths = paths_for(index, job.paths, tags)
-        if known is None:
-            result = ExampleResult(index, judge_case(case, paths))
-            result = replace(result, plain=_compared(job, index, result.verdict))
-        elif job.plain or not known.usable_fixes:
-            result = _on_plain_torch(job, index, case, paths, tags, known)
-        else:
-            result = _on_mended_torch_if_possible(job, index, case, paths, tags, known)
+        example = _Example(job, index, _case(job, source), paths_for(index, job.paths, tags), tags)
+        result = example.judged(known)
     except Exception as error:
-        text, place = traceback.format_exc(), place_of(error)
-        return ExampleResult(index, None, tags, source, error=text, error_place=place)
+        return failed_result(index, error, place=place_of(error), tags=tags, source=source)
     seconds = time.perf_counter() - started
     wanted = result.plain is not None or (result.verdict is not None and result.verdict.findings)
-    shown = source if wanted else ""
-    return replace(result, tags=tags, source=shown, seconds=seconds)
+    return replace(result, source=source if wanted else "", seconds=seconds)
 
 
-def _on_plain_torch(
-    job: Job, index: int, case: Case, paths: Sequence[Path], tags: tuple[str, ...], known: Knowledge
-) -> ExampleResult:
-    verdict = judge_case(case, paths)
-    if not job.attribute:
-        return ExampleResult(index, verdict)
-    parts = explain(case, verdict, tags, known)
-    verdict = replace(verdict, findings=tuple(part.finding for part in parts))
-    explained = tuple(part for part in parts if part.causes)
-    remarks = {
-        part.finding.fingerprint: Classification(remark=part.remark) for part in parts if not part.causes
-    }
-    plain = _compared(job, index, verdict)
-    return ExampleResult(index, verdict, known=explained, classifications=remarks, sampled=True, plain=plain)
+@dataclass(frozen=True)
+class _Example:
+    """One program to judge."""
 
+    job: Job
+    index: int
+    case: Case
+    paths: Sequence[Path]
+    tags: tuple[str, ...]
 
-def _on_mended_torch_if_possible(
-    job: Job, index: int, case: Case, paths: Sequence[Path], tags: tuple[str, ...], known: Knowledge
-) -> ExampleResult:
-    """Judge plain torch where a fix itself fails outside of the paths: the model cannot even be built."""
-    try:
-        return _on_mended_torch(job, index, case, paths, tags, known)
-    except Exception as error:
-        names = blamed(error, known.usable_fixes)
-        if not names:
-            raise
-    with without_fixes():
-        return replace(_on_plain_torch(job, index, case, paths, tags, known), failed_fixes=names)
-
-
-def _on_mended_torch(
-    job: Job, index: int, case: Case, paths: Sequence[Path], tags: tuple[str, ...], known: Knowledge
-) -> ExampleResult:
-    verdict = judge_case(case, paths, fix_refusals(known.usable_fixes))
-    if not job.attribute:
-        return ExampleResult(index, verdict)
-    unmended: Verdict | None = None
-    sample: tuple[ExplainedFinding, ...] = ()
-    if _is_sampled(job, index):
+    def judged(self, known: Knowledge | None) -> ExampleResult:
+        """Judge the program, on mended torch where there are fixes."""
+        if known is None:
+            verdict = judge_case(self.case, self.paths)
+            return self._result(verdict, compared=verdict)
+        if self.job.plain or not known.usable_fixes:
+            return self._on_plain_torch(known)
+        try:
+            return self._on_mended_torch(known)
+        except Exception as error:
+            names = fixes_that_raised(error, known.usable_fixes)
+            if not names:
+                raise
+        # A fix itself failed outside of the paths: the model cannot even be built.
         with without_fixes():
-            unmended = judge_case(case, paths)
-        sample = _sample(case, unmended, verdict, tags, known)
-    sorted_ = sort_residual_findings(case, verdict, tags, known, plain=unmended, search=False)
-    left = [each for each in sorted_ if isinstance(each, ResidualFinding)]
-    return ExampleResult(
-        index,
-        replace(verdict, findings=tuple(each.finding for each in sorted_)),
-        known=tuple(each for each in sorted_ if not isinstance(each, ResidualFinding)),
-        classifications={each.finding.fingerprint: each.classification for each in left},
-        sample=sample,
-        sampled=unmended is not None,
-        plain=_compared(job, index, unmended),
-    )
+            return replace(self._on_plain_torch(known), failed_fixes=names)
+
+    def _on_plain_torch(self, known: Knowledge) -> ExampleResult:
+        verdict = judge_case(self.case, self.paths)
+        if not self.job.attribute:
+            return self._result(verdict)
+        parts = [
+            part if part.causes else ResidualFinding(part.finding, Classification(remark=part.remark))
+            for part in explain(self.case, verdict, self.tags, known)
+        ]
+        verdict = replace(verdict, findings=tuple(part.finding for part in parts))
+        return self._result(verdict, parts, sampled=True, compared=verdict)
+
+    def _on_mended_torch(self, known: Knowledge) -> ExampleResult:
+        verdict = judge_case(self.case, self.paths, fix_refusals(known.usable_fixes))
+        if not self.job.attribute:
+            return self._result(verdict)
+        plain: Verdict | None = None
+        sample: tuple[ExplainedFinding, ...] = ()
+        if _is_sampled(self.job, self.index):
+            with without_fixes():
+                plain = judge_case(self.case, self.paths)
+            sample = _sample(self.case, plain, verdict, self.tags, known)
+        parts = sort_residual_findings(self.case, verdict, self.tags, known, plain=plain, search=False)
+        verdict = replace(verdict, findings=tuple(part.finding for part in parts))
+        return self._result(verdict, parts, sample=sample, sampled=plain is not None, compared=plain)
+
+    def _result(
+        self,
+        verdict: Verdict,
+        parts: Sequence[ExplainedFinding | ResidualFinding] = (),
+        *,
+        sample: tuple[ExplainedFinding, ...] = (),
+        sampled: bool = False,
+        compared: Verdict | None = None,
+    ) -> ExampleResult:
+        """Return the result. ``parts``: the findings of the verdict, with what is known about each.
+
+        ``compared``: the verdict on plain torch, for a comparison with another torch.
+        """
+        return ExampleResult(
+            self.index,
+            verdict,
+            self.tags,
+            known=tuple(part for part in parts if isinstance(part, ExplainedFinding)),
+            classifications={
+                part.finding.fingerprint: part.classification
+                for part in parts
+                if isinstance(part, ResidualFinding)
+            },
+            sample=sample,
+            sampled=sampled,
+            plain=compared if self.job.compares and _is_sampled(self.job, self.index) else None,
+        )
+
+
+def failed_result(
+    index: int,
+    error: BaseException,
+    *,
+    place: tuple[str, ...] = (),
+    tags: tuple[str, ...] = (),
+    source: str = "",
+) -> ExampleResult:
+    """Return the result of an example on which exportdiff itself failed."""
+    text = "".join(traceback.format_exception(error))
+    return ExampleResult(index, None, tags, source, error=text, error_place=place)
 
 
 def _sample(
     case: Case, plain: Verdict, mended: Verdict, tags: tuple[str, ...], known: Knowledge
 ) -> tuple[ExplainedFinding, ...]:
-    """Say which known bugs plain torch shows, as far as a few judgements can tell.
+    """Return the known bugs that plain torch shows, as far as a few judgements can find out.
 
-    What stays unexplained is not lost: mended torch shows something on its paths too.
+    A finding that stays unexplained is not lost: mended torch shows something on its paths too.
     """
     unknown = {(path, each.signature) for each in mended.findings for path in each.shown_on}
     found = on_first_paths(plain).findings
@@ -241,8 +271,3 @@ def _sample(
 
 def _is_sampled(job: Job, index: int) -> bool:
     return job.known_every > 0 and index % job.known_every == 0
-
-
-def _compared(job: Job, index: int, plain: Verdict | None) -> Verdict | None:
-    """Return the verdict on plain torch if another torch is to be judged on the program as well."""
-    return plain if job.compares and _is_sampled(job, index) else None

@@ -28,22 +28,22 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 FIRST_SECONDS = 120.0
-"""Time limit of the first judgement; its duration decides the limits of the others."""
+"""Time limit of the first judgement. Its duration determines the limit of the others."""
 AT_LEAST, TIMES = 2.0, 20.0
-"""A candidate may take two seconds, or 20 times as long as the program at the start."""
+"""The limit of a candidate: 2 seconds, or 20 times the time of the original program if that is more."""
 ABORT_SECONDS, HANG_SECONDS = 30.0, 10.0
-"""Limits for a finding that a path kills its process, or never ends."""
+"""Limits for a finding that a path kills its process or does not end."""
 WARM_UP = 5.0
 """Additional time for the first candidate of a process."""
 CANDIDATES_EACH = 500
-"""A fresh worker replaces one that judged so many candidates."""
+"""A fresh worker replaces one that has judged this many candidates."""
 COLLECT_EVERY = 40
 """Candidates between two collections of garbage."""
 
 
 @dataclass(frozen=True)
 class WantedFinding:
-    """What to look for. Plain data: it crosses a process boundary."""
+    """The finding to look for. Plain data: it crosses a process boundary."""
 
     path: str
     check: str
@@ -52,17 +52,17 @@ class WantedFinding:
     folders: tuple[str, ...] = ()
     """Further folders to import from: the folder of a user's file."""
     fixes: tuple[Fix, ...] = ()
-    """Applied while judging, so that a bug that they mend is not taken for the finding."""
+    """Installed while judging, so that another bug is not taken for the finding."""
     thorough: bool = False
-    """Whether to try every deviation; else a few, and the source decides which."""
+    """Whether to try every deviation. False: a few, which the source determines."""
     finite_only: bool = True
-    """Whether a program with infinities or NaN does not count; a drawn one has none."""
+    """Whether to ignore programs with infinities or NaN; drawn programs have none."""
 
     @classmethod
     def about(
         cls, finding: Finding, folders: Collection[str] = (), fixes: Collection[Fix] = ()
     ) -> WantedFinding:
-        """Return the question whether a program shows this finding."""
+        """Return what to look for to see this finding."""
         return cls(
             path=str(finding.path),
             check=finding.check,
@@ -73,7 +73,7 @@ class WantedFinding:
             thorough=finding.evidence.in_deviating_call,
         )
 
-    def answered_by(self, finding: Finding) -> bool:
+    def matches(self, finding: Finding) -> bool:
         """Whether this is the finding to look for."""
         return (str(finding.path), finding.check, finding.kind, finding.signature) == (
             self.path,
@@ -84,32 +84,32 @@ class WantedFinding:
 
     @property
     def of_death(self) -> bool:
-        """Whether the finding is that a path kills its process, or never ends."""
+        """Whether the finding is that a path kills its process or does not end."""
         return self.check == "alive"
 
 
 class CandidateJudge:
-    """Judges candidates in a worker process; one that kills the process does no other harm."""
+    """Judges candidates in a worker process, which a candidate may kill."""
 
-    def __init__(self, question: WantedFinding) -> None:
-        """Start nothing yet; ``begin`` does."""
-        self._question = question
+    def __init__(self, wanted: WantedFinding) -> None:
+        """Does not start the worker process; ``begin`` does."""
+        self._wanted = wanted
         self._worker = ReusableWorker()
         self._limit = FIRST_SECONDS
         self._asked = 0
         self._dead: Finding | None = None
 
     def begin(self, source: str, finding: Finding) -> Finding | None:
-        """Judge the program at the start; its duration sets the time limit of the candidates."""
-        if self._question.of_death:
+        """Judge the original program. Its duration determines the time limit of the candidates."""
+        if self._wanted.of_death:
             self._dead = finding
-            # A program that survives needs time to answer; one that hangs takes the whole limit.
+            # A program that survives needs time to finish; one that hangs takes the whole limit.
             self._limit = ABORT_SECONDS if finding.kind == "abort" else HANG_SECONDS
             return self(source)
-        if self(source) is None and not self._question.thorough:
-            self._question = replace(self._question, thorough=True)
-            if self(source) is None:  # it may be a user's own, with a mask of -inf
-                self._question = replace(self._question, finite_only=False)
+        if self(source) is None and not self._wanted.thorough:
+            self._wanted = replace(self._wanted, thorough=True)
+            if self(source) is None:  # a user's program may contain infinities, as in a mask
+                self._wanted = replace(self._wanted, finite_only=False)
         # Once more, to measure the time without imports and caches.
         started = time.monotonic()
         answer = self(source)
@@ -138,64 +138,64 @@ class CandidateJudge:
 
     def _ask(self, task: Callable[[WantedFinding, str], T], source: str) -> T | Death | TaskFailure:
         seconds = self._limit + (WARM_UP if self._worker.is_new else 0.0)
-        return self._worker.ask(seconds, task, self._question, source)
+        return self._worker.ask(seconds, task, self._wanted, source)
 
     def stop(self) -> None:
         """End the worker process."""
         self._worker.stop()
 
 
-def find(question: WantedFinding, source: str) -> Finding | None:
-    """Judge a source along the path of the question, in this process."""
-    with _held(question.fixes):
-        verdict = _judged(question, source, (question.path,))
+def find(wanted: WantedFinding, source: str) -> Finding | None:
+    """Judge a source on the path of the wanted finding, in this process."""
+    with _installed(wanted.fixes):
+        verdict = _judged(wanted, source, (wanted.path,))
     if verdict is None or not verdict.valid:
         return None
-    return next(filter(question.answered_by, verdict.findings), None)
+    return next(filter(wanted.matches, verdict.findings), None)
 
 
 def load_source(written: str, source: str, folder: str) -> Case:
     """Return the case of a source that may import from a folder, with all deviations.
 
-    ``written`` is what the user calls it. Raises UsageError if it cannot be built.
+    ``written``: its name, for messages. Raises UsageError if it cannot be built.
     """
-    question = WantedFinding("", "", "", (), (folder,), thorough=True, finite_only=False)
+    wanted = WantedFinding("", "", "", (), (folder,), thorough=True, finite_only=False)
     try:
-        case = _case(question, source)
+        case = _case(wanted, source)
         case.build()
     except Exception as error:
         raise UsageError(f"{written}: {type(error).__name__}: {error}") from None
     return case
 
 
-def runs_in_eager(question: WantedFinding, source: str) -> bool:
+def runs_in_eager(wanted: WantedFinding, source: str) -> bool:
     """Whether eager survives a source, in this process."""
-    return _judged(question, source, ()) is not None
+    return _judged(wanted, source, ()) is not None
 
 
 _judgements = 0
 
 
-def _judged(question: WantedFinding, source: str, paths: Collection[str]) -> Verdict | None:
+def _judged(wanted: WantedFinding, source: str, paths: Collection[str]) -> Verdict | None:
     """Judge as in a fresh process: earlier judgements must not influence this one."""
     global _judgements
     _judgements += 1
     try:
         with clean_state(free=_judgements % COLLECT_EVERY == 0):
-            return judge_case(_case(question, source), [parse(path) for path in paths])
+            return judge_case(_case(wanted, source), [parse(path) for path in paths])
     except Exception:
         return None
 
 
-def _case(question: WantedFinding, source: str) -> Case:
-    for folder in question.folders:
+def _case(wanted: WantedFinding, source: str) -> Case:
+    for folder in wanted.folders:
         if folder not in sys.path:
             sys.path.insert(0, folder)
-    case = case_from_source(source, finite_only=question.finite_only)
+    case = case_from_source(source, finite_only=wanted.finite_only)
     if "torch" not in vars(sys.modules[case.make.__module__]):
-        raise KeyError("torch")  # the code that a repro file adds needs it
-    return replace(case, thorough=question.thorough)
+        raise KeyError("torch")  # the code that a repro file adds uses it
+    return replace(case, thorough=wanted.thorough)
 
 
-def _held(fixes: Collection[Fix]) -> AbstractContextManager[None]:
+def _installed(fixes: Collection[Fix]) -> AbstractContextManager[None]:
     return applied(fixes) if fixes else nullcontext()

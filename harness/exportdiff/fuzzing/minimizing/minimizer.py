@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from exportdiff.runtime.patching.fixes import Fix
 
 SECONDS = 60.0
-"""The time limit where none is given."""
+"""The default time limit."""
 
 
 class NotShownError(Exception):
-    """The program does not show the finding at the start, so there is nothing to keep."""
+    """The program does not show the finding at the start."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class Minimized:
     tried: int
     seconds: float
     finished: bool
-    """Whether no pass can make it smaller; else the time was over, or somebody stopped it."""
+    """Whether no pass can make it smaller. False: the time was over, or the user stopped it."""
     history: tuple[tuple[str, Finding], ...] = field(default=(), repr=False)
     """Every program that showed the finding, from the first to the smallest."""
 
@@ -70,10 +70,10 @@ def minimize(
 ) -> Minimized:
     """Make the source of a program (with its ``make()``) smaller while it shows the finding.
 
-    A child process judges the candidates, so any thread may call this. ``fixes`` (runtime/patching/fixes.py)
-    are applied while judging, so that no known bug replaces the finding. ``best`` is the smallest text of an
-    earlier run, and ``tried`` are the digests of the texts that it rejected. An interrupt ends the run early:
-    the smallest program so far is returned. Raises NotShownError.
+    A child process judges the candidates, so any thread may call this. ``fixes`` are installed while judging,
+    so that no known bug replaces the finding. ``best`` is the smallest text of an earlier run, ``tried`` the
+    digests of the texts that it rejected. Ctrl-C ends the run early and returns the smallest program so far.
+    Raises NotShownError.
     """
     started = time.monotonic()
     judge = CandidateJudge(WantedFinding.about(finding, folders, fixes))

@@ -1,4 +1,4 @@
-"""What a run of the minimizer leaves for the next: the smallest text so far, and the texts it rejected."""
+"""Notes of a run of the minimizer for the next run: the smallest text so far, and the rejected texts."""
 
 from __future__ import annotations
 
@@ -13,10 +13,11 @@ if TYPE_CHECKING:
 
 
 class Notes:
-    """An NDJSON file, one line for each event: after a kill it can be read, except for a torn last line."""
+    """An NDJSON file with one line per event. After a kill, it can be read except for an incomplete last
+    line."""
 
     def __init__(self, file: pathlib.Path, *key: str) -> None:
-        """Read the file if an earlier run with the same key left it; else start an empty one."""
+        """Read the file of an earlier run with the same key; without one, start an empty file."""
         self._file = file
         self._key = hashlib.sha256(json.dumps(key).encode()).hexdigest()[:16]
         self.best = ""
@@ -65,7 +66,7 @@ class Notes:
         self._write({"tried": digest})
 
     def remove(self) -> None:
-        """Delete the file: nothing is left to do."""
+        """Delete the file, because nothing is left to do."""
         self._stream.close()
         self._file.unlink(missing_ok=True)
 

@@ -1,4 +1,4 @@
-"""What a source defines: classes, functions, the factory, and what a call may run. Nothing is executed."""
+"""What a source defines: classes, functions, the factory, and what a call may run. Does not execute it."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ from functools import cached_property
 
 import libcst as cst
 
-from exportdiff.fuzzing.minimizing.tree import SourceTree, below
+from exportdiff.fuzzing.minimizing.tree import SourceTree, below, is_name, names_in
 
 FACTORY = "make"
 
 
 class Outline:
-    """What a pass needs to know about a tree if it edits several places at once.
+    """Facts about a tree for passes that edit several places at once.
 
-    The answers may be wrong: a candidate made from a wrong answer fails, and costs only its time.
+    They may be wrong: a candidate that is made from a wrong fact is rejected, and costs only its time.
     """
 
     def __init__(self, tree: SourceTree) -> None:
-        """Analyse nothing yet."""
+        """Does not analyze the tree yet."""
         self.tree = tree
         self._attributes: dict[tuple[str, str], frozenset[str]] = {}
         self._asked: set[object] = set()
@@ -43,7 +43,7 @@ class Outline:
 
     @cached_property
     def calls(self) -> list[tuple[cst.Call, list[cst.FunctionDef]]]:
-        """Every call, with the functions of this text that it may run."""
+        """Every call, with the functions of this tree that it may run."""
         return [(call, list(self._callees(call))) for call in self.tree.of(cst.Call)]
 
     def calls_of(self, function: cst.FunctionDef) -> list[cst.Call]:
@@ -86,7 +86,7 @@ class Outline:
                 yield self.methods[owner, "forward"]
 
     def kinds(self, node: cst.CSTNode) -> frozenset[str]:
-        """Return the classes of this text that an expression may be an instance of, or contain."""
+        """Return the classes of this tree whose instances an expression may be or contain."""
         if node in self._asked:
             return frozenset()
         self._asked.add(node)
@@ -127,11 +127,11 @@ class Outline:
             found.append(self.kinds(value))
         names = parameters(function)
         if around is not None and function.name.value == "__init__" and node.value in names:
-            place = names.index(node.value) - 1
+            index = names.index(node.value) - 1
             for call in self.tree.of(cst.Call):
-                if isinstance(call.func, cst.Name) and call.func.value == around[0]:
+                if is_name(call.func, around[0]):
                     for number, arg in enumerate(call.args):
-                        if arg.keyword.value == node.value if arg.keyword else number == place:
+                        if arg.keyword.value == node.value if arg.keyword else number == index:
                             found.append(self.kinds(arg.value))
         return frozenset().union(*found)
 
@@ -172,10 +172,10 @@ class Outline:
         """The expressions that ``dynamic_shapes`` returns."""
         return self._returned("dynamic_shapes")
 
-    def _made(self, function: str, place: int) -> cst.BaseExpression | None:
+    def _made(self, function: str, index: int) -> cst.BaseExpression | None:
         for value in self._returned(function):
-            if isinstance(value, cst.Tuple) and len(value.elements) > place:
-                return value.elements[place].value
+            if isinstance(value, cst.Tuple) and len(value.elements) > index:
+                return value.elements[index].value
         return None
 
     def _returned(self, name: str) -> list[cst.BaseExpression]:
@@ -191,15 +191,13 @@ def is_made_tensor(node: cst.CSTNode) -> bool:
     return (
         isinstance(node, cst.Call)
         and is_of_torch(node.func)
-        and not any(isinstance(each, cst.Name) for arg in node.args for each in below(arg.value))
+        and not any(names_in(arg.value) for arg in node.args)
     )
 
 
 def is_of_torch(node: cst.CSTNode) -> bool:
     """Whether a node is ``torch.name``."""
-    return (
-        isinstance(node, cst.Attribute) and isinstance(node.value, cst.Name) and node.value.value == "torch"
-    )
+    return isinstance(node, cst.Attribute) and is_name(node.value, "torch")
 
 
 def self_name(method: cst.FunctionDef) -> str:
@@ -218,19 +216,14 @@ def assigned(function: cst.FunctionDef, name: str) -> Iterator[cst.BaseExpressio
     for node in below(function):
         if isinstance(node, cst.Assign):
             for target in node.targets:
-                if isinstance(target.target, cst.Name) and target.target.value == name:
+                if is_name(target.target, name):
                     yield node.value
-        elif isinstance(node, cst.For | cst.CompFor) and name in {
-            each.value for each in below(node.target) if isinstance(each, cst.Name)
-        }:
+        elif isinstance(node, cst.For | cst.CompFor) and name in names_in(node.target):
             yield node.iter
 
 
 def is_own_attribute(node: cst.CSTNode, method: cst.FunctionDef, name: str) -> bool:
     """Whether a node reads ``self.name``."""
     return (
-        isinstance(node, cst.Attribute)
-        and node.attr.value == name
-        and isinstance(node.value, cst.Name)
-        and node.value.value == self_name(method)
+        isinstance(node, cst.Attribute) and node.attr.value == name and is_name(node.value, self_name(method))
     )

@@ -25,9 +25,9 @@ class Problem:
 
 
 class Reducer:
-    """Makes the text of a problem smaller until no pass makes it smaller.
+    """Makes the text of a problem smaller until no pass can.
 
-    The answers of the predicate alone decide which texts are tried, in which order: two runs do the same.
+    Only the answers of the predicate decide which texts are tried, so two runs try the same ones.
     """
 
     def __init__(
@@ -40,10 +40,10 @@ class Reducer:
         on_rejected: Callable[[str], None] = lambda digest: None,
         on_tried: Callable[[Reducer], None] = lambda reducer: None,
     ) -> None:
-        """``over`` says when to stop; ``tried`` holds digests of texts that an earlier run rejected."""
+        """``over``: whether to stop; ``tried``: the digests of texts that an earlier run rejected."""
         self.best = problem.source
         self.tried = 0
-        """How many texts the predicate was asked about."""
+        """The number of texts that the predicate has judged."""
         self.at = ""
         """The pass that is running."""
         self.finished = False
@@ -63,7 +63,7 @@ class Reducer:
         return self._size[0]
 
     def run(self) -> None:
-        """Reduce until no pass helps or the time is over; ``best`` is the smallest text at every moment."""
+        """Reduce until no pass helps or the time is over; ``best`` is always the smallest text so far."""
         level = 0
         while level <= LAST_LEVEL:
             before = self.best
@@ -81,12 +81,12 @@ class Reducer:
         self.at = each.name
         edits = list(each.propose(self._tree))
         for length in _lengths(each, len(edits)):
-            place = 0
-            while place < len(edits) and not self._over():
-                if self._try(edits[place : place + length]):
+            start = 0
+            while start < len(edits) and not self._over():
+                if self._try(edits[start : start + length]):
                     edits = list(each.propose(self._tree))
                 else:
-                    place += length
+                    start += length
 
     def _try(self, edits: Sequence[Edit]) -> bool:
         text = self._text(merged(edits))
@@ -113,7 +113,7 @@ class Reducer:
         try:
             return self._tree.edited(edit)
         except (cst.CSTValidationError, AttributeError, TypeError, ValueError):
-            return None  # the place must not be empty, or must not hold such a node
+            return None  # such a node is not allowed there
 
 
 def _lengths(each: Pass, count: int) -> Sequence[int]:
@@ -131,7 +131,7 @@ def _lengths(each: Pass, count: int) -> Sequence[int]:
 def _measured(text: str) -> Size | None:
     """Return the size of a text; None if it is not valid Python."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # the compiler warns about candidates, which nobody reads
+        warnings.simplefilter("ignore")  # the compiler warns about candidates
         try:
             compile(text, "<candidate>", "exec", dont_inherit=True)
             return size(text)

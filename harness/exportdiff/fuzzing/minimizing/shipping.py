@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from exportdiff.fuzzing.minimizing.layout import laid_out
@@ -28,28 +28,28 @@ class Shipped:
     reason: str
     """What the file printed, or why the run does not count."""
     smallest: bool = True
-    """Whether it holds the smallest program; else an earlier, larger one."""
+    """Whether it has the smallest program. False: it has an earlier, larger one."""
 
 
 def ship(
     minimized: Minimized, confirm: Callable[[str], Confirmation] = confirm, needs: Needs | None = None
 ) -> Shipped:
-    """Write a repro file of the smallest program; if that does not show the finding, of an earlier program.
+    """Write a repro file of the smallest program, or of an earlier one if its file does not show the finding.
 
-    A worker that has judged many programs and a fresh process may disagree; so may a check and the few lines
-    of a repro file. The steps back through the history double, so few attempts are needed. ``needs``: the
-    fixes that the file has to name; ``confirm`` holds them.
+    A fresh process may disagree with a worker that has judged many programs, and a repro file with a check.
+    The steps back through the history double, so few attempts are needed. ``needs``: the fixes that the file
+    must name; ``confirm`` installs them.
     """
     back = 0
     smallest: Shipped | None = None
     history = [(laid_out(source), finding) for source, finding in minimized.history]
     while True:
-        place = max(len(history) - 1 - back, 0)
-        shipped = _written(*history[place], confirm, needs)
+        index = max(len(history) - 1 - back, 0)
+        shipped = _written(*history[index], confirm, needs)
         if shipped.confirmed:
-            return shipped if smallest is None else Shipped(**{**vars(shipped), "smallest": False})
+            return replace(shipped, smallest=smallest is None)
         smallest = smallest or shipped
-        if place == 0:
+        if index == 0:
             return smallest
         back = 2 * back + 1
 

@@ -1,4 +1,4 @@
-"""The size of a program: the key by which the minimizer compares two texts."""
+"""The size of a program, by which the minimizer compares two texts."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ PLAIN = frozenset(
     {"Model", "Child", "Inner", "Other", "child", "other", "weight", "buffer", "x", "y", "z", "self"}
     | {"make", "ones", "zeros"}
 )
-"""Names that cost a reader nothing."""
+"""Usual names, which do not count."""
 
 _LAYOUT = {
     tokenize.COMMENT,
@@ -26,7 +26,7 @@ _LAYOUT = {
 
 
 def size(source: str) -> Size:
-    """Return lines of code, then number of tokens, then their length; the text itself decides ties.
+    """Return the lines of code, the number of tokens, their length, and the text, which decides ties.
 
     Texts that differ only in layout have the same size. Raises SyntaxError.
     """

@@ -1,4 +1,4 @@
-"""Reads the file that the user wants to minimize: a program with ``make()``, and what its header says."""
+"""Reads a file to minimize: a program with ``make()``, and its header."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ProgramFile:
-    """A program to minimize."""
+    """A program to minimize, and the header of its file."""
 
     source: str
     folder: str
     """The folder of the file: the program may import from it."""
     path: str = ""
-    """The path that the header of the file names; the following fields are from the header, too."""
+    """The path in the header of the file. The following fields are from the header as well."""
     check: str = ""
     fingerprint: str = ""
     signatures: tuple[tuple[str, ...], ...] = ()
     needs: Needs | None = None
-    """The fixes without which torch does not show the finding."""
+    """The fixes that must be installed for the finding to show."""
 
     def names(self, finding: Finding) -> bool:
         """Whether the header describes this finding."""
@@ -87,9 +87,9 @@ def read_program_file(written: str) -> ProgramFile:
 
 
 def with_functions(source: str, functions: Mapping[str, str | None]) -> str:
-    """Rename functions of a source: ``{"make": NAME, "probes": None}`` makes NAME the factory.
+    """Rename functions of a source: ``{"make": NAME, "probes": None}`` renames NAME to ``make``.
 
-    What has such a name already becomes ``make_other``, ``probes_other``.
+    Anything that has such a name already becomes ``make_other`` or ``probes_other``.
     """
     for wanted, name in functions.items():
         source = (
@@ -124,7 +124,7 @@ def _with_factory(source: str, name: str) -> str:
 
 
 def _called(source: str, wanted: str, name: str) -> str:
-    """Rename a function to the wanted name, and anything else of that name out of the way."""
+    """Rename a function to the wanted name, and anything else of that name to ``…_other``."""
     if name == wanted:
         return source
     source = _renamed(source, wanted, f"{wanted}_other")

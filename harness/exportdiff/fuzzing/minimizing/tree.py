@@ -1,4 +1,4 @@
-"""Python source as a tree, and edits of the tree: which nodes to drop or to replace."""
+"""Python source as a tree, and edits of the tree: nodes to drop or to replace."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ M = TypeVar("M", bound=cst.CSTNode)
 
 Replacement: TypeAlias = "cst.CSTNode | Sequence[cst.CSTNode] | None"
 Edit: TypeAlias = Mapping[cst.CSTNode, Replacement]
-"""For each node to edit, its replacement; None drops the node. If one node is inside another, the edit of
-the outer one counts, unless the inner node is part of the replacement."""
+"""The replacement of each node to edit; None drops the node. If one node is inside another, only the edit of
+the outer node applies, unless the inner node is part of the replacement."""
 
 
 class SourceTree:
-    """One text, parsed. Two nodes are the same if they are the same object."""
+    """A parsed text. Nodes are compared by identity."""
 
     def __init__(self, source: str) -> None:
         """Parse. Raises libcst.ParserSyntaxError."""
@@ -198,7 +198,7 @@ _ROOMY_FOR_TUPLES = (cst.Return, cst.Assign, cst.Expr, cst.Index, cst.For)
 
 
 def fitted(node: cst.CSTNode, parent: cst.CSTNode | None, old: cst.CSTNode | None = None) -> cst.CSTNode:
-    """Put parentheses around an expression if its new place needs them."""
+    """Put parentheses around an expression if its new parent requires them."""
     if not isinstance(node, cst.BaseExpression) or node.lpar:
         return node
     tight = isinstance(parent, _TIGHT) or (isinstance(parent, cst.Call) and parent.func is old)
@@ -245,12 +245,22 @@ class _Substitution(cst.CSTTransformer):
 
 
 def merged(edits: Iterable[Edit]) -> Edit:
-    """Return several edits as one; if two edit the same node, the earlier one counts."""
+    """Return several edits as one; if two edit the same node, the earlier one applies."""
     whole: dict[cst.CSTNode, Replacement] = {}
     for edit in edits:
         for node, replacement in edit.items():
             whole.setdefault(node, replacement)
     return whole
+
+
+def names_in(node: cst.CSTNode) -> set[str]:
+    """Return the names in a node, including names of attributes."""
+    return {name.value for name in inside(node, cst.Name)}
+
+
+def is_name(node: cst.CSTNode, name: str) -> bool:
+    """Whether a node is this name."""
+    return isinstance(node, cst.Name) and node.value == name
 
 
 def inside(node: cst.CSTNode, kind: type[N]) -> Iterator[N]:

@@ -1,1 +1,4 @@
-"""The torch of another environment: its interpreter runs exportdiff's own code in processes of its own."""
+"""The torch of another environment: its interpreter runs exportdiff's code in separate processes.
+
+This side asks (``connection``), the other side answers (``server``, ``judging``). They exchange plain data.
+"""

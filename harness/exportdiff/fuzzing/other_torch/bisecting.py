@@ -1,4 +1,4 @@
-"""In which versions of torch a repro file shows its bug: where the bug appeared, and where it was fixed."""
+"""Finds the versions of torch in which the bug of a repro file appeared and was fixed."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from exportdiff.known.corpus.entry import Entry
 
 Outcome: TypeAlias = Literal["there", "not there", "another failure"]
-"""``there``: the file exits with 1. ``not there``: with 0. ``another failure``: with 3, or it raises, is
-killed, or does not end."""
+"""``there``: the file exits with 1. ``not there``: it exits with 0. ``another failure``: it exits with 3,
+raises, is killed, or does not end."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class VersionResult:
 
 @dataclass(frozen=True)
 class Transition:
-    """Between two versions that were tried, the bug appeared or was fixed."""
+    """The bug appeared or was fixed between two versions."""
 
     what: Literal["appeared", "fixed"]
     after: str
@@ -47,7 +47,7 @@ class Transition:
 
 @dataclass(frozen=True)
 class History:
-    """What a file did on several torches, the oldest first."""
+    """What a file did on several versions of torch, the oldest first."""
 
     rows: tuple[VersionResult, ...]
 
@@ -58,21 +58,21 @@ class History:
 
     @property
     def unaffected(self) -> tuple[str, ...]:
-        """The versions that do not."""
+        """The versions that do not show the bug."""
         return tuple(row.torch for row in self.rows if row.outcome == "not there")
 
     @property
     def undecided(self) -> tuple[str, ...]:
-        """The versions on which the file fails in another way, so that nobody can say."""
+        """The versions on which the file fails in another way."""
         return tuple(row.torch for row in self.rows if row.outcome == "another failure")
 
     @property
     def changes(self) -> tuple[Transition, ...]:
-        """Where it appeared and was fixed; versions on which the file fails in another way say nothing."""
-        told = [row for row in self.rows if row.outcome != "another failure"]
+        """Where the bug appeared and was fixed; undecided versions are left out."""
+        decided = [row for row in self.rows if row.outcome != "another failure"]
         return tuple(
             Transition("appeared" if after.outcome == "there" else "fixed", before.torch, after.torch)
-            for before, after in pairwise(told)
+            for before, after in pairwise(decided)
             if before.outcome != after.outcome
         )
 
@@ -106,22 +106,22 @@ def histories(
     seconds: float,
     workers: int,
     corpora: pathlib.Path,
-    keeping: bool = False,
-    tell: Callable[[str, int], None] = lambda torch, done: None,
+    use_cache: bool = False,
+    on_progress: Callable[[str, int], None] = lambda torch, done: None,
 ) -> dict[Entry, History]:
-    """Run files under several torches; return what each did.
+    """Run files under several versions of torch; return what each did.
 
     ``seconds``: the limit of one run. ``workers``: how many files run at a time. ``corpora`` has the fixes
-    that files name. ``keeping``: whether results are taken from the user's cache, and kept there. ``tell``
-    gets a version and how many files were run under it.
+    that files name. ``use_cache``: whether to read and write results in the user's cache. ``on_progress``
+    gets a version and the number of files that ran under it.
     """
     texts = {entry: entry.file.read_text(encoding="utf-8") for entry in entries}
     rows: dict[Entry, list[VersionResult]] = {entry: [] for entry in entries}
     for each in sorted(interpreters, key=lambda one: age(one.torch)):
-        runs = {entry: cached_run(each, text) if keeping else None for entry, text in texts.items()}
+        runs = {entry: cached_run(each, text) if use_cache else None for entry, text in texts.items()}
         missing = [entry for entry, ran in runs.items() if ran is None]
         if missing:
-            # One torch after the other: each has its processes only while it needs them.
+            # One version after the other, so that only one has processes at a time.
             with OtherTorch(each, workers) as there:
                 asked = {
                     entry: there.ask(RunFile(texts[entry], seconds, entry.needs, str(corpora)))
@@ -131,11 +131,11 @@ def histories(
                     answer = future.result()
                     if isinstance(answer, FileAnswer):
                         runs[entry] = answer
-                        if keeping:
+                        if use_cache:
                             store_run(each, texts[entry], answer)
                     elif isinstance(answer, ErrorAnswer):
                         runs[entry] = FileAnswer(None, answer.error.strip().splitlines()[-1])
-                    tell(each.release, done)
+                    on_progress(each.release, done)
         for entry, ran in runs.items():
             assert ran is not None
             rows[entry].append(

@@ -1,4 +1,4 @@
-"""What files did under a torch, kept in the user's cache: a corpus has hundreds of them."""
+"""Caches what files did under a version of torch, because a corpus has hundreds of files."""
 
 from __future__ import annotations
 
@@ -21,35 +21,35 @@ if TYPE_CHECKING:
 
 
 def cached_run(interpreter: Interpreter, text: str) -> FileAnswer | None:
-    """Return what a file with this code did under a torch; None: nobody has kept it."""
+    """Return what a file with this code did under a torch; None: it is not in the cache."""
     try:
-        fields = json.loads(_place(interpreter, text).read_text(encoding="utf-8"))
+        fields = json.loads(_file(interpreter, text).read_text(encoding="utf-8"))
         return FileAnswer(int(fields["code"]), str(fields["line"]))
     except (OSError, ValueError, TypeError, KeyError):
         return None
 
 
 def store_run(interpreter: Interpreter, text: str, ran: FileAnswer) -> None:
-    """Keep it, if the file exited by itself; if the folder cannot be written, only time is lost."""
+    """Cache what a file did, if it exited by itself. A folder that cannot be written is no error."""
     if ran.code is None or ran.code < 0 or ended_from_outside(ran.code):
         return
-    place = _place(interpreter, text)
+    file = _file(interpreter, text)
     with suppress(OSError):
-        place.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile("w", dir=place.parent, delete=False, encoding="utf-8") as written:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile("w", dir=file.parent, delete=False, encoding="utf-8") as written:
             json.dump(asdict(ran), written)
-        # Nobody ever reads half a file.
-        pathlib.Path(written.name).replace(place)
+        # Atomic, so that another process never reads half a file.
+        pathlib.Path(written.name).replace(file)
 
 
 def _code(text: str) -> str:
-    """Return what matters for a run: neither the header nor the explanation, which people edit."""
+    """Return the code without comments and docstring, which do not matter for a run."""
     tree = parse(text)
     if ast.get_docstring(tree) is not None:
         del tree.body[0]
     return ast.dump(tree)
 
 
-def _place(interpreter: Interpreter, text: str) -> pathlib.Path:
+def _file(interpreter: Interpreter, text: str) -> pathlib.Path:
     digest = hashlib.sha256(f"1\0{interpreter.torch}\0{_code(text)}".encode()).hexdigest()
     return cache_folder() / "runs" / f"{digest}.json"

@@ -1,4 +1,4 @@
-"""A process under the torch of another environment, and the questions that it was asked."""
+"""Starts a process with the torch of another environment, and sends it questions."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from exportdiff.fuzzing.other_torch.messages import Answer, Question
     from exportdiff.fuzzing.other_torch.probe import Interpreter
 
-DOOR = "exportdiff.fuzzing.other_torch.server"
+SERVER = "exportdiff.fuzzing.other_torch.server"
 PATIENCE = 10.0
-"""Seconds in which the process ends by itself."""
+"""Seconds for which the process may take to end by itself."""
 
 
 class OtherTorch:
@@ -44,12 +44,12 @@ class OtherTorch:
 
     def __enter__(self) -> OtherTorch:
         """Start the process; its workers start with the first questions."""
-        # exportdiff's packages alone: beside them, in site-packages, is the torch of this environment.
+        # Links to exportdiff's packages only: the folder around them may have the torch of this environment.
         self._links = tempfile.TemporaryDirectory(prefix="exportdiff-")
         for folder in packages():
             pathlib.Path(self._links.name, folder.name).symlink_to(folder, target_is_directory=True)
         self._said = tempfile.TemporaryFile()
-        command = [str(self.interpreter.python), "-m", DOOR, "--workers", str(self._workers)]
+        command = [str(self.interpreter.python), "-m", SERVER, "--workers", str(self._workers)]
         self._process = subprocess.Popen(
             command,
             stdin=subprocess.PIPE,
@@ -59,7 +59,7 @@ class OtherTorch:
             cwd=self._links.name,
             text=True,
             encoding="utf-8",
-            # A signal to this command must not end it in the middle of an answer.
+            # Ctrl-C in this command must not end the process in the middle of an answer.
             start_new_session=True,
         )
         self._reader = threading.Thread(target=self._read, args=(self._process.stdout,), daemon=True)
@@ -75,7 +75,7 @@ class OtherTorch:
         """End the process, whatever it is doing."""
         assert self._process.stdin is not None
         try:
-            self._process.stdin.close()  # it ends when nobody can ask
+            self._process.stdin.close()  # the process ends at the end of its input
             self._process.wait(0.0 if self._open else PATIENCE)
         except (OSError, subprocess.TimeoutExpired):
             os.killpg(self._process.pid, signal.SIGKILL)
@@ -85,7 +85,7 @@ class OtherTorch:
         self._links.cleanup()
 
     def ask(self, question: Question) -> Future[Answer]:
-        """Ask; the answer comes later, in any order. If the process ends, the answer is Failed."""
+        """Send a question; answers come in any order. If the process ends, the answer is ErrorAnswer."""
         future: Future[Answer] = Future()
         with self._lock:
             number = next(self._numbers)

@@ -1,4 +1,4 @@
-"""What a program shows on this torch and on another: where it broke, was fixed, or shows something else."""
+"""Compares what a program shows on this torch and on another: broken, fixed, or different."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ Change: TypeAlias = Literal[
 ]
 """``torch regression``: the path is ok there, and shows a finding here. ``in both``: both show it.
 ``changed``: both show findings, of other signatures. ``fixed``: the path shows a finding there, and is ok
-here. ``newly refused``: it is ok there, and torch refuses it here. ``not comparable``: nobody can say."""
+here. ``newly refused``: it is ok there, and torch refuses it here. ``not comparable``: none of these."""
 
 
 @dataclass(frozen=True)
 class Difference:
-    """How a path differs between the two."""
+    """A difference on one path."""
 
     change: Change
     path: str
@@ -30,7 +30,7 @@ class Difference:
 
 
 def differences(here: PathAnswer, there: PathAnswer) -> Iterator[Difference]:
-    """Compare what plain torch shows along one path. What both show yields nothing."""
+    """Yield the differences on one path of plain torch."""
     ours, theirs = set(here.signatures), set(there.signatures)
     if here.status == "finding" and there.status == "ok":
         for signature in sorted(ours):
@@ -47,9 +47,10 @@ def differences(here: PathAnswer, there: PathAnswer) -> Iterator[Difference]:
 
 
 def change_of(signature: tuple[str, ...], there: PathAnswer, code: int | None) -> tuple[Change, str]:
-    """Say how a finding of this torch stands on the other one, and why nobody can say.
+    """Return how the other torch differs on a finding of this one; if it is not comparable, also why.
 
-    ``there``: what its program shows along its path. ``code``: what its repro file exits with there.
+    ``there``: what the program of the finding shows there on its path. ``code``: the exit code of its repro
+    file there.
     """
     if signature in there.signatures:
         return "in both", ""

@@ -1,4 +1,4 @@
-"""Virtual environments that hold one version of torch each, in the user's cache folder."""
+"""Virtual environments with one version of torch each, in the user's cache folder."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 READY = "exportdiff-ready"
-"""A file in an environment that is complete: an installation may be interrupted."""
+"""A file that marks an environment as complete, because an installation may be interrupted."""
 _VERSION = re.compile(r"\d+(\.\d+)+([.+]?\w+)*")
 
 

@@ -1,4 +1,4 @@
-"""Which entries of a corpus pass on this torch and show their bugs on the other: those that were fixed."""
+"""Finds the entries of a corpus that were fixed: they pass on this torch and show their bugs on the other."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
     from exportdiff.known.corpus.entry import Entry
 
 SECONDS = 120.0
-"""For each run of an entry."""
+"""Limit for each run of an entry."""
 
 
 def fixed_entries(corpora: pathlib.Path, other: OtherTorch, workers: int, stop: Event) -> tuple[str, ...]:
     """Return the names of the open entries that pass here and show their bugs there. Raises Stopped.
 
-    Runs what nobody has run yet; results are kept by torch and code. What a trial of the fixes has shown of
-    this torch (``exportdiff corpus fit``) is not run again.
+    Results are cached by torch and code. An entry does not run if a trial of the fixes on this torch
+    (``exportdiff corpus fit``) has already shown whether it passes.
     """
     entries = open_entries(corpora)
     tried = {

@@ -1,4 +1,4 @@
-"""Judging a program for a command that runs under another torch; runs in a process of the door."""
+"""Judges a program for a command that runs under another torch. Runs in a worker process of the server."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def answer_program(question: JudgeProgram) -> ProgramAnswer:
-    """Judge a program; what this torch lacks is no error."""
+    """Judge a program on the paths that this torch has."""
     paths = tuple(map(parse, question.paths))
     able = tuple(path for path in paths if not lacks(path))
     try:
@@ -41,7 +41,7 @@ def answer_program(question: JudgeProgram) -> ProgramAnswer:
 
 
 def answer_repro(question: WriteRepro) -> ReproAnswer:
-    """Judge a program, and write down one of its findings."""
+    """Judge a program, and write a repro file for one of its findings."""
     verdict = _verdict(question.source, (parse(question.path),), ())
     if isinstance(verdict, str):
         return ReproAnswer("")
@@ -53,13 +53,13 @@ def answer_repro(question: WriteRepro) -> ReproAnswer:
 
 @contextmanager
 def fixes_installed(names: Sequence[str], corpora: str) -> Iterator[None]:
-    """Put fixes in place for the length of the block. Raises UsageError and FixError."""
+    """Install fixes in the block. Raises UsageError and FixError."""
     with applied(fixes_named(names, pathlib.Path(corpora))):
         yield
 
 
 def program_answer(verdict: Verdict, paths: Sequence[Path]) -> ProgramAnswer:
-    """Return a verdict as what the other side is told; also of the paths that nothing was compared on."""
+    """Return the answer for a verdict, including the paths on which nothing was compared."""
     if not verdict.valid:
         return ProgramAnswer(False, verdict.invalid_reason)
     found = {result.path: result for result in verdict.paths}
@@ -78,7 +78,7 @@ def program_answer(verdict: Verdict, paths: Sequence[Path]) -> ProgramAnswer:
 
 @clean_state(free=True)
 def _verdict(source: str, paths: tuple[Path, ...], refusals: Sequence[object]) -> Verdict | str:
-    """Return the verdict; a text where this torch cannot even define the program."""
+    """Return the verdict; a reason if this torch cannot even define the program."""
     try:
         case = case_from_source(source)
     except Exception as error:  # the program names what this torch lacks

@@ -1,6 +1,6 @@
-"""What a command and the processes of another torch send each other: one JSON object a line.
+"""The messages between a command and the processes of another torch: one JSON object per line.
 
-No pickle: the two sides may run other versions of Python and torch, and a line can be read by people.
+They are not pickled, because the two sides may have different versions of Python and torch.
 """
 
 from __future__ import annotations
@@ -11,24 +11,24 @@ from typing import Literal, TypeAlias
 from exportdiff.core.plain_data import dumps, loads
 
 OtherStatus: TypeAlias = Literal["ok", "unsupported", "finding", "unjudged"]
-"""That of a path; ``unjudged``: nothing was compared, or that torch lacks the path."""
+"""The status of a path; ``unjudged``: nothing was compared, or that torch lacks the path."""
 
 
 @dataclass(frozen=True)
 class JudgeProgram:
-    """Judge a program there along some paths."""
+    """Judge a program along some paths."""
 
     source: str
     paths: tuple[str, ...]
     fixes: tuple[str, ...] = ()
-    """The names of the fixes to put in place there; empty: plain torch."""
+    """The names of the fixes to install; empty: plain torch."""
     corpora: str = ""
     """The corpus with these fixes."""
 
 
 @dataclass(frozen=True)
 class WriteRepro:
-    """Judge a program there along one path, and write down the finding with a signature as a repro file."""
+    """Judge a program along one path, and write a repro file for the finding with this signature."""
 
     source: str
     path: str
@@ -37,7 +37,7 @@ class WriteRepro:
 
 @dataclass(frozen=True)
 class RunFile:
-    """Run the text of a file as a script there, in a fresh process."""
+    """Run a text as a script in a fresh process."""
 
     text: str
     seconds: float
@@ -47,14 +47,14 @@ class RunFile:
 
 @dataclass(frozen=True)
 class PathAnswer:
-    """What a program shows along one path."""
+    """What a program shows on one path."""
 
     path: str
     status: OtherStatus
     reason: str = ""
     """Why it is not ok, in a few words."""
     signatures: tuple[tuple[str, ...], ...] = ()
-    """Of its findings."""
+    """The signatures of its findings."""
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ class ProgramAnswer:
     paths: tuple[PathAnswer, ...] = ()
 
     def on(self, path: str) -> PathAnswer:
-        """Return what the program shows along a path."""
+        """Return what the program shows on a path."""
         if not self.valid:
             return PathAnswer(path, "unjudged", self.reason)
         found = (shown for shown in self.paths if shown.path == path)
@@ -76,7 +76,7 @@ class ProgramAnswer:
 
 @dataclass(frozen=True)
 class ReproAnswer:
-    """The answer to WriteRepro; an empty text: the program does not show that finding."""
+    """The answer to WriteRepro; if the program does not show that finding, the text is empty."""
 
     text: str
     fingerprint: str = ""
@@ -89,7 +89,7 @@ class FileAnswer:
     code: int | None
     """The exit code, negative for a signal; None: the time limit was reached."""
     line: str
-    """Its last line: what it found, or the exception that it raised."""
+    """The last line that it printed."""
 
 
 @dataclass(frozen=True)
@@ -104,7 +104,7 @@ Answer: TypeAlias = ProgramAnswer | ReproAnswer | FileAnswer | ErrorAnswer
 
 
 def encoded(number: int, message: Question | Answer) -> str:
-    """Return the line for a message; an answer has the number of its question."""
+    """Return a message as a line; an answer has the number of its question."""
     return dumps((number, message))
 
 

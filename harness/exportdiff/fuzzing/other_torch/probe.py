@@ -1,4 +1,4 @@
-"""Which torch does the interpreter of another environment have, and can it run exportdiff's code?"""
+"""Finds out which torch the interpreter of another environment has, and if it can run exportdiff's code."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 LIBRARIES = ("hypothesis", "numpy", "rich", "unidiff", "libcst", "platformdirs")
-"""What exportdiff needs besides torch; the names of the modules are those of the packages."""
+"""The modules that exportdiff needs in addition to torch; their packages have the same names."""
 OLDEST_PYTHON = (3, 11)
 SECONDS = 60.0
 
-# Runs in an interpreter that may have nothing: the standard library alone, and importing no torch.
+# Runs in an interpreter that may have no packages: uses only the standard library, and does not import torch.
 _QUESTION = """
 import importlib.metadata, importlib.util, json, sys
 def version(name):
@@ -55,8 +55,9 @@ class Interpreter:
 def interpreter(python: pathlib.Path, option: str, *, judges: bool = True) -> Interpreter:
     """Ask an interpreter for its torch.
 
-    ``option`` is what the user calls it. ``judges``: whether it is to judge programs; else it only runs
-    files. Raises UsageError if it does not exist, has no torch, is too old, or lacks a library.
+    ``option``: the option that names it, for messages. ``judges``: whether it must be able to judge programs;
+    False: it only runs files. Raises UsageError if it does not exist, has no torch, is too old, or lacks a
+    library.
     """
     said = _asked(python, option, LIBRARIES if judges else ())
     found = f"{option} {python}"
@@ -106,5 +107,5 @@ def _asked(python: pathlib.Path, option: str, names: Sequence[str]) -> dict[str,
 
 
 def environment(**further: str) -> Mapping[str, str]:
-    """Return environment variables for another interpreter: PYTHONPATH names packages of this one."""
+    """Return environment variables for another interpreter, without this one's PYTHONPATH."""
     return {name: value for name, value in os.environ.items() if name != "PYTHONPATH"} | further

@@ -1,10 +1,8 @@
-"""The process in another environment that answers questions.
+"""The process in another environment: ``python -m exportdiff.fuzzing.other_torch.server``.
 
-``python -m exportdiff.fuzzing.other_torch.server`` starts it.
-
-It reads a question a line on standard input, and writes an answer a line on standard output, in the order in
-which the answers are there. It ends when its input ends. Each of its threads has a process that judges, and
-starts a fresh one for each file to run.
+It reads one question per line from standard input, and writes one answer per line to standard output, in the
+order in which the answers are ready. It ends when its input ends. Each of its threads has one worker process
+that judges, and starts a fresh process for each file to run.
 """
 
 from __future__ import annotations
@@ -39,9 +37,9 @@ from exportdiff.runtime.processes.script import run_file
 from exportdiff.runtime.processes.server import server
 
 JUDGING = 120.0
-"""Seconds for a program; along all its paths, and then again along each alone if that kills the process."""
+"""Limit in seconds for judging a program: on all its paths, then on each alone if that kills the process."""
 QUESTIONS_EACH = 200
-"""A fresh process replaces one that judged so many programs: caches never build up."""
+"""A fresh process replaces a worker after this many programs, so that its caches do not grow."""
 
 
 def main() -> None:
@@ -49,7 +47,7 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--workers", type=int, required=True)
     workers = parser.parse_args().workers
-    # Only answers go to the pipe: whatever else is printed goes to standard error.
+    # Only answers go to standard output; everything else that is printed goes to standard error.
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
     server("exportdiff.fuzzing.other_torch.judging")  # before the threads start
@@ -77,14 +75,14 @@ def main() -> None:
 
 
 class _Judge:
-    """A process that judges programs one after the other."""
+    """A worker process that judges programs one after the other."""
 
     def __init__(self) -> None:
         self._worker = ReusableWorker()
         self._asked = 0
 
     def ask(self, question: JudgeProgram) -> ProgramAnswer | Death | TaskFailure:
-        # Here, so that files can be run where the libraries that judging needs are not installed.
+        # Imported here, so that files can run where the libraries for judging are not installed.
         from exportdiff.fuzzing.other_torch.judging import answer_program
 
         self._asked += 1
@@ -113,7 +111,7 @@ def _answer(question: Question, judge: _Judge) -> Answer:
 
 
 def _judged(question: JudgeProgram, judge: _Judge) -> ProgramAnswer | TaskFailure:
-    """Judge along all paths; where that kills the process, or never ends, along each path alone."""
+    """Judge on all paths; if that kills the process or does not end, on each path alone."""
     answer = judge.ask(question)
     if not isinstance(answer, Death):
         return answer

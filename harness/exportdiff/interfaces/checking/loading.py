@@ -17,7 +17,7 @@ from torch import nn
 
 from exportdiff.core.case import OPTIONAL_FUNCTIONS, Built, Case, InvalidFactory
 from exportdiff.core.errors import UsageError
-from exportdiff.core.torch_versions.running import SHAPES
+from exportdiff.core.torch_versions.running import DYNAMIC_SHAPES_CLASSES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from exportdiff.core.target import Target
 
 
-_SHAPES: tuple[type, ...] = (NoneType, Mapping, tuple, list, *SHAPES)
+_SHAPES: tuple[type, ...] = (NoneType, Mapping, tuple, list, *DYNAMIC_SHAPES_CLASSES)
 """Types that ``torch.export.export`` accepts as dynamic shapes."""
 
 

@@ -21,19 +21,9 @@ OF_CALLS: dict[str, Check] = {
 }
 """Checks of what every run shows, call by call: they can also compare two runs of eager."""
 
-OF_PATHS: dict[str, Check] = {
-    check.__name__: check
-    for check in (
-        sharing,
-        structure,
-        guards,
-        purity,
-        fake,
-    )
+CHECKS: dict[str, Check] = OF_CALLS | {
+    check.__name__: check for check in (sharing, structure, guards, purity, fake)
 }
-"""Checks of what only export, or a path, promises."""
+"""All checks by name, in the order in which findings are reported. """
 
-CHECKS: dict[str, Check] = {**OF_CALLS, **OF_PATHS}
-"""All checks by name, in the order in which findings are reported."""
-
-__all__ = ["CHECKS", "OF_CALLS", "OF_PATHS", "Check"]
+__all__ = ["CHECKS", "OF_CALLS", "Check"]

@@ -35,11 +35,9 @@ class OutputMemory(InCall):
     relation = Relation.IN_CALL_WEAK
 
     def words(self) -> tuple[str, ...]:
-        """Return on which side they share memory, and the sorts."""
         return ("became-shared" if self.new else "no-longer-shared", *self.sorts)
 
     def lines(self) -> Iterator[str]:
-        """Say which names share memory on which side."""
         one, two = ("here", "in eager") if self.new else ("in eager", "here")
         yield f"call {self.call}: {listed(self.names)} share memory {one}, {two} they do not"
 
@@ -57,18 +55,16 @@ class WriteRefused(InCall):
     relation = Relation.IN_CALL_WEAK
 
     def words(self) -> tuple[str, ...]:
-        """Return fixed words."""
         return ("write", "refused")
 
     def lines(self) -> Iterator[str]:
-        """Say on which side the write fails."""
         here, there = ("works", "fails") if self.in_eager else ("fails", "works")
         yield f"after call {self.call}: a write to {self.output} {here} here, in eager it {there}"
 
 
 @dataclass(frozen=True)
-class WriteShows(InCall):
-    """A write to an output changes another tensor on one side only."""
+class _WriteReaches(InCall):
+    """A write to an output changes another tensor."""
 
     call: int
     """The call after which the write is made."""
@@ -77,8 +73,6 @@ class WriteShows(InCall):
     """The other tensor."""
     sorts: tuple[str, ...]
     """What the other tensor is."""
-    in_eager: bool
-    """Whether it changes in eager only; else on the path only."""
 
     relation = Relation.IN_CALL_WEAK
 
@@ -87,44 +81,34 @@ class WriteShows(InCall):
         """Both names."""
         return frozenset((self.output, self.name))
 
+
+@dataclass(frozen=True)
+class WriteShows(_WriteReaches):
+    """A write to an output changes another tensor on one side only."""
+
+    in_eager: bool
+    """Whether it changes in eager only; else on the path only."""
+
     def words(self) -> tuple[str, ...]:
-        """Return what the other tensor is."""
         return ("write", *self.sorts)
 
     def lines(self) -> Iterator[str]:
-        """Say on which side the write shows."""
         here, there = ("does not show", "shows") if self.in_eager else ("shows", "does not show")
         write = f"after call {self.call}: a write to {self.output}"
         yield f"{write} {here} in {self.name} here, in eager it {there}"
 
 
 @dataclass(frozen=True)
-class WriteDiffers(OfLeaf, InCall):
+class WriteDiffers(OfLeaf, _WriteReaches):
     """A write to an output changes another tensor on both sides, but differently."""
 
-    call: int
-    """The call after which the write is made."""
-    output: str
-    name: str
-    """The other tensor."""
-    sorts: tuple[str, ...]
-    """What the other tensor is."""
     leaf: LeafDifference
     """The other tensor after the write."""
 
-    relation = Relation.IN_CALL_WEAK
-
-    @property
-    def names(self) -> frozenset[str]:
-        """Both names."""
-        return frozenset((self.output, self.name))
-
     def words(self) -> tuple[str, ...]:
-        """Return what the other tensor is, and the property that differs."""
         return ("write", *self.sorts, self.leaf.word)
 
     def lines(self) -> Iterator[str]:
-        """Say how the other tensor differs."""
         yield (
             f"after call {self.call}: a write to {self.output} shows in {self.name}, "
             "but in another way than in eager"
@@ -133,7 +117,7 @@ class WriteDiffers(OfLeaf, InCall):
 
 
 def aliasing(reference: Observation, candidate: Observation) -> Iterator[Evidence]:
-    """Compare who shares memory with an output, call by call, and what writing to an output shows."""
+    """Compare which tensors share memory with an output, and which tensors a write to an output changes."""
     known = known_names(reference, candidate)
     for number, (ours, theirs) in enumerate(zip(reference.calls, candidate.calls, strict=False)):
         if ours.failure is not None or theirs.failure is not None:
@@ -180,7 +164,7 @@ def known_names(reference: Observation, candidate: Observation) -> frozenset[str
 
 
 def sorts_of(names: Iterable[str], reference: Observation) -> tuple[str, ...]:
-    """Return the sorts of tensors in a group of names, in stable words."""
+    """Return what the named tensors are: ``output``, ``input``, ``parameter``, ``buffer`` or ``constant``."""
     return tuple(sorted({_sort(name, reference) for name in names}))
 
 

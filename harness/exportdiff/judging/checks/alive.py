@@ -1,4 +1,4 @@
-"""alive: the path ends, and its process survives. It compares nothing: the engine sees a process die."""
+"""alive: the path ends, and its process survives. A campaign sees a process die; nothing is compared."""
 
 from __future__ import annotations
 
@@ -29,12 +29,10 @@ class ProcessDied(Evidence):
     relation = Relation.INDEPENDENT
 
     def words(self) -> tuple[str, ...]:
-        """Return the reason; but a limit, of time or memory, says nothing about the cause."""
         if self.memory is not None:
             return ("memory",)
         return (self.reason if self.kind == "abort" else "",)
 
     def lines(self) -> Iterator[str]:
-        """Say how the process ends."""
         what = "never ends" if self.kind == "hang" else "takes the process down"
         yield f"eager runs; this path {what} ({self.reason})"

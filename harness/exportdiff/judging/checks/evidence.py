@@ -29,7 +29,7 @@ class InCall(Evidence):
 
 
 class WithoutCall(Evidence):
-    """A mismatch that holds without a call; subclasses set ``stage``, or have it as a field."""
+    """A mismatch that shows without a call; subclasses set ``stage``, or have it as a field."""
 
     kind: Kind = "mismatch"
     call: int | None = None

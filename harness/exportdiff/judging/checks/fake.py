@@ -29,17 +29,15 @@ class WrongFake(OfLeaf, WithoutCall):
     """Whether the program was read from a file."""
 
     stage = "export"
-    # Where a value differs as well, that is what a reader wants to see.
+    # If a value also differs, a reader wants to see that first.
     relation = Relation.POSSIBLE_CAUSE
 
     def words(self) -> tuple[str, ...]:
-        """Return the property and what causes it."""
         # A tensor that is read from a file begins at 0, whatever computes it: one cause.
         by_reload = self.leaf.word == "offset" and self.reloaded
         return (self.leaf.word, "reload" if by_reload else self.operator)
 
     def lines(self) -> Iterator[str]:
-        """Show both."""
         yield (
             f"node {self.node} ({self.operator}) has another {self.leaf.word} than its fake tensor predicted"
         )
@@ -54,5 +52,5 @@ def fake(reference: Observation, candidate: Observation) -> Iterator[Evidence]:
     for each in candidate.predictions:
         if (unlike := unlike_recorded(each.actual, each.predicted)) is not None:
             yield WrongFake(each.node, each.operator, unlike, reloaded)
-            # What is computed from it is predicted wrongly as well.
+            # What is computed from it is predicted wrongly too.
             return

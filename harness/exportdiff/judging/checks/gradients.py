@@ -29,11 +29,9 @@ class BackwardRaised(InCall):
     call = 0
 
     def words(self) -> tuple[str, ...]:
-        """Return the exception's class and where torch raised it."""
         return ("backward", *crash_words(self.failure))
 
     def lines(self) -> Iterator[str]:
-        """Show the exception."""
         yield from crash_lines("the backward pass of call 0", self.failure, "eager's")
 
 
@@ -50,11 +48,9 @@ class GradientFlow(InCall):
     call = 0
 
     def words(self) -> tuple[str, ...]:
-        """Return the sort and the side."""
         return ("none", self.sort, "lost" if self.lost else "new")
 
     def lines(self) -> Iterator[str]:
-        """Say on which side a gradient reaches the tensor."""
         flows = "nothing flows" if self.lost else "a gradient flows"
         yield f"call 0: {flows} back to {self.name} here, in eager it is the other way round"
 
@@ -71,11 +67,9 @@ class GradientLeaf(OfLeaf, InCall):
     call = 0
 
     def words(self) -> tuple[str, ...]:
-        """Return property and sort."""
         return (self.leaf.word, self.sort)
 
     def lines(self) -> Iterator[str]:
-        """Say how the gradient differs."""
         yield f"call 0: the gradient of {self.name} differs in {self.leaf.aspect}"
         yield self.leaf.details()
 

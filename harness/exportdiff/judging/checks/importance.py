@@ -1,4 +1,4 @@
-"""Which findings matter most to somebody who uses the model."""
+"""Sorts findings by how much they matter to a user of the model."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 def harmlessness(finding: Finding) -> int:
     """Return how harmless a finding is: 0 is the worst.
 
-    0: a call does something else, and nothing says so. 1: the process ends or hangs. 2: something that a path
-    promises does not hold. 3: an exception tells the user.
+    0: a call silently does something else. 1: the process ends or hangs. 2: a path breaks another promise.
+    3: an exception says that something is wrong.
     """
     if finding.kind == "mismatch":
         return 0 if finding.check in OF_CALLS else 2

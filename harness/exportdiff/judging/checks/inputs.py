@@ -29,36 +29,32 @@ class InputLeaf(OfLeaf, InCall):
     leaf: LeafDifference
 
     def words(self) -> tuple[str, ...]:
-        """Return the property."""
         return (self.leaf.word,)
 
     def lines(self) -> Iterator[str]:
-        """Say which input differs in what."""
         yield f"after call {self.call}: input {self.argument} differs in {self.leaf.aspect}"
         yield self.leaf.details()
 
 
 @dataclass(frozen=True)
 class InputStructure(InCall):
-    """A list or dict of the arguments has more, fewer or other places after a call."""
+    """A list or dict of the arguments has more, fewer or other items after a call."""
 
     call: int
     expected: str
     seen: str
 
     def words(self) -> tuple[str, ...]:
-        """Return one word."""
         return ("structure",)
 
     def lines(self) -> Iterator[str]:
-        """Show both structures."""
         yield f"after call {self.call}: the arguments have another structure than in eager"
         yield f"eager: {self.expected}"
         yield f"here: {self.seen}"
 
 
 def inputs(reference: Observation, candidate: Observation) -> Iterator[Evidence]:
-    """Compare values and metadata of every input after every call, and what lists and dicts hold."""
+    """Compare values and metadata of every input after every call, and the items of lists and dicts."""
     for number, ours, theirs in comparable(reference, candidate):
         for expected, seen in zip(ours.inputs.leaves, theirs.inputs.leaves, strict=False):
             found = compare_leaf(expected.value, seen.value, metadata=True)
@@ -69,7 +65,7 @@ def inputs(reference: Observation, candidate: Observation) -> Iterator[Evidence]
 
 
 def _containers(call: int, ours: Tree, theirs: Tree) -> Iterator[Evidence]:
-    """Compare what the lists and dicts of the arguments hold, where a call has put others into one."""
+    """Compare the items of lists and dicts among the arguments, if a call has replaced some."""
     if ours.structure != theirs.structure:
         yield InputStructure(call, ours.structure, theirs.structure)
         return

@@ -43,15 +43,13 @@ class PathRaised(Evidence):
     def title(self) -> str:
         """The exception, and the first line of its text; two lines if the first announces the second."""
         lines = [line.strip() for line in self.failure.message.splitlines() if line.strip()]
-        told = lines[: 2 if lines and lines[0].endswith(":") else 1]
-        return " ".join((f"{self.failure.name}:", *told))
+        first = lines[: 2 if lines and lines[0].endswith(":") else 1]
+        return " ".join((f"{self.failure.name}:", *first))
 
     def words(self) -> tuple[str, ...]:
-        """Return the stage, the exception's class and where torch raised it."""
         return crash_words(self.failure)
 
     def lines(self) -> Iterator[str]:
-        """Say what raised, with the exception's text and torch's frames."""
         where = {"export": "export", "lower": "lowering", "run": f"call {self.call}"}[self.failure.stage]
         yield from crash_lines(where, self.failure)
         if self.failure.frames:
@@ -60,18 +58,16 @@ class PathRaised(Evidence):
 
 @dataclass(frozen=True)
 class OnlyEagerRaised(InCall):
-    """The path returned where eager raised."""
+    """The path returned, and eager raised."""
 
     call: int
     failure: Failure
     """Eager's exception."""
 
     def words(self) -> tuple[str, ...]:
-        """Return the exception's class."""
         return ("answered", self.failure.name)
 
     def lines(self) -> Iterator[str]:
-        """Say what eager raised."""
         yield f"call {self.call} returned, eager raised {self.failure.name}"
         yield shortened(self.failure.message)
 
@@ -85,11 +81,9 @@ class OutputStructure(InCall):
     seen: str
 
     def words(self) -> tuple[str, ...]:
-        """Return one word."""
         return ("structure",)
 
     def lines(self) -> Iterator[str]:
-        """Show both structures."""
         yield f"call {self.call}: the output has another structure than in eager"
         yield f"eager: {self.expected}"
         yield f"here: {self.seen}"
@@ -112,11 +106,9 @@ class OutputLeaf(OfLeaf, InCall):
         return self.role.endswith(("buffer", "param", "constant"))
 
     def words(self) -> tuple[str, ...]:
-        """Return the property and the role."""
         return (self.leaf.word, self.role)
 
     def lines(self) -> Iterator[str]:
-        """Say which leaf differs in what."""
         yield f"call {self.call}: output{self.place} differs in {self.leaf.aspect}"
         yield self.leaf.details()
         if self.role != "fresh":
@@ -138,11 +130,9 @@ class OutputIdentity(InCall):
     relation = Relation.IN_CALL_WEAK
 
     def words(self) -> tuple[str, ...]:
-        """Return the sorts, and on which side they are one object."""
         return ("identity", *self.sorts, *(("new",) if self.new else ()))
 
     def lines(self) -> Iterator[str]:
-        """Say which names are one object on which side."""
         one, two = ("here", "in eager") if self.new else ("in eager", "here")
         yield f"call {self.call}: {listed(self.names)} are one object {one}, {two} they are not"
 

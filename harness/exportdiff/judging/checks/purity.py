@@ -16,6 +16,7 @@ from exportdiff.judging.checks.compare.mappings import unequal
 from exportdiff.judging.checks.evidence import InCall, OfLeaf, WithoutCall
 from exportdiff.judging.checks.state import sort_of
 from exportdiff.runtime.observing.observation import ExportedObservation
+from exportdiff.runtime.observing.process_state import RANDOM_STATE
 from exportdiff.runtime.observing.tensors import argument
 
 if TYPE_CHECKING:
@@ -61,20 +62,18 @@ class StateChanged(_Changed):
         return self.leaf.word
 
     def words(self) -> tuple[str, ...]:
-        """Return stage, sort and property."""
         return (self.stage, self.sort, self.aspect)
 
     def lines(self) -> Iterator[str]:
-        """Show the tensor before and after."""
         yield f"{self._doer} changed {self.sort} {self.name}"
         yield self.leaf.details("before", "after")
 
 
 @dataclass(frozen=True)
 class HeldTensorChanged(StateChanged):
-    """A tensor that only a list, tuple or dict holds is another one after export or lowering.
+    """A tensor in a list, tuple or dict of the model is another one after export or lowering.
 
-    It is no state that is compared before the first call: the calls show it.
+    Such tensors are not compared before the first call, so only the calls show it.
     """
 
     relation = Relation.SPOILS_CALLS
@@ -92,11 +91,9 @@ class StateCreated(_Changed):
     """Its class, dtype and shape."""
 
     def words(self) -> tuple[str, ...]:
-        """Return stage, sort and a fixed word."""
         return (self.stage, self.sort, "created")
 
     def lines(self) -> Iterator[str]:
-        """Name the tensor."""
         yield f"{self._doer} gave the model a {self.sort} {self.name} ({self.tensor}), which it did not have"
 
 
@@ -107,11 +104,9 @@ class StateSharingChanged(_Changed):
     stage: Stage
 
     def words(self) -> tuple[str, ...]:
-        """Return stage and a fixed word."""
         return (self.stage, "sharing")
 
     def lines(self) -> Iterator[str]:
-        """Say it in one line."""
         yield f"{self._doer} changed which tensors of the model are shared"
 
 
@@ -126,11 +121,9 @@ class ExampleInputChanged(OfLeaf, _Changed):
     """The input before and after."""
 
     def words(self) -> tuple[str, ...]:
-        """Return stage and property."""
         return (self.stage, "input", self.leaf.word)
 
     def lines(self) -> Iterator[str]:
-        """Show the input before and after."""
         yield f"{self._doer} changed the example input {self.argument}"
         yield self.leaf.details("before", "after")
 
@@ -150,22 +143,20 @@ class ModuleChanged(_Changed):
         return self.sort != "training flag"
 
     def words(self) -> tuple[str, ...]:
-        """Return stage and sort."""
         return (self.stage, self.sort)
 
     def lines(self) -> Iterator[str]:
-        """List the names."""
         did = "left a" if self.sort == FAKE else "changed"
         yield f"{self._doer} {did} {self.sort} of the model: {_shown(self.names)}"
 
 
 FAKE = "fake tensor in an object"
-"""A sort of ``ModuleChanged``: a fake tensor that an object or a function of the program holds."""
+"""A sort of ``ModuleChanged``: a fake tensor in an object or a function of the program."""
 
 
 @dataclass(frozen=True)
 class ProcessChanged(_Changed):
-    """Something that is switched for the whole process differs after export or lowering."""
+    """A setting of the whole process differs after export or lowering."""
 
     stage: Stage
     names: tuple[str, ...]
@@ -173,20 +164,18 @@ class ProcessChanged(_Changed):
 
     @property
     def inside(self) -> bool:
-        """Whether no later result changes, but for random draws: other settings change what runs next."""
+        """Whether no later result changes, except random numbers: other settings change what runs next."""
         return _CHANGE_NO_RESULT.issuperset(self.names)
 
     def words(self) -> tuple[str, ...]:
-        """Return stage and the first name."""
         return (self.stage, "global", self.names[0])
 
     def lines(self) -> Iterator[str]:
-        """List the names."""
         yield f"{self._doer} changed the {_shown(self.names)}"
 
 
 _CHANGE_NO_RESULT = frozenset(
-    {"sizes marked on the example inputs", "graph of the exported program", "global random number generator"}
+    {"sizes marked on the example inputs", "graph of the exported program", RANDOM_STATE}
 )
 
 
@@ -204,21 +193,19 @@ class Printed(_Changed):
     inside = True
 
     def words(self) -> tuple[str, ...]:
-        """Return stage, stream, and whether the stage raised."""
         return (self.stage, "prints", self.stream, *(("failed",) if self.failed else ()))
 
     def lines(self) -> Iterator[str]:
-        """Show the beginning of the text."""
         yield f"{self._doer} prints to {self.stream}: {self.text.strip()[:_PRINTED]!r}"
 
 
 _PRINTED = 80
-"""So many characters of what was printed are shown."""
+"""How many characters of the printed text are shown."""
 
 
 @dataclass(frozen=True)
 class ProcessLeftDifferent(InCall):
-    """After a call, something that is switched for the whole process is not as after eager's call."""
+    """After a call, a setting of the whole process is not as after eager's call."""
 
     call: int
     name: str
@@ -239,15 +226,13 @@ class ProcessLeftDifferent(InCall):
 
     @property
     def inside(self) -> bool:
-        """Whether only a call shows it that leaves what was exported."""
+        """Whether only a deviating call shows it."""
         return self.in_deviating_call
 
     def words(self) -> tuple[str, ...]:
-        """Return the name, and whether the call raised."""
         return ("run", "global", *(("raised",) if self.raised else ()), self.name)
 
     def lines(self) -> Iterator[str]:
-        """Show both values."""
         end = f", which raised {self.raised}" if self.raised else ""
         altered = self.altered
         call = f"call {self.call}" if altered is None else f"a call in which {altered.description}"
@@ -302,7 +287,7 @@ def _state(effect: StageEffect) -> Iterator[Evidence]:
     for name in sorted(after.tensors.keys() - before.tensors.keys() - before.constants.keys()):
         tensor = after.tensors[name]
         yield StateCreated(effect.stage, name, sort_of(tensor), f"{tensor.type} {tensor}")
-        break  # the others are of one cause
+        break  # the others have the same cause
     # A new constant is reported as a new attribute.
     names = frozenset(before.tensors) | frozenset(before.constants)
     if any(set(ours) != _among(names, theirs) for ours, theirs in _groups(before, after)):
@@ -315,7 +300,7 @@ def _held(effect: StageEffect) -> Iterator[Evidence]:
         found = compare_leaf(tensor, effect.after.held.get(name, tensor), metadata=True)
         if found is not None:
             yield HeldTensorChanged(effect.stage, name, "constant", found, missing=False)
-            break  # the others are of one cause
+            break  # the others have the same cause
 
 
 def _groups(before: State, after: State) -> tuple[tuple[Groups, Groups], ...]:
@@ -328,7 +313,7 @@ def _among(names: frozenset[str], groups: Groups) -> set[frozenset[str]]:
 
 def _pairs(effect: StageEffect) -> Iterator[tuple[str, str, TensorSnapshot, TensorSnapshot | None]]:
     before, after = effect.before.state, effect.after.state
-    # Constants first: a tensor that is a buffer as well changes because it is a constant.
+    # Constants first: a tensor that is also a buffer changes because it is a constant.
     for name, tensor in before.constants.items():
         yield "constant", name, tensor, after.constants.get(name)
     for name, tensor in before.tensors.items():
@@ -343,7 +328,7 @@ def _inputs(effect: StageEffect) -> Iterator[Evidence]:
 
 
 def _after_calls(reference: Observation, candidate: Observation) -> Iterator[Evidence]:
-    """Compare what is switched for the whole process, after calls that raised as well; report the first."""
+    """Compare the settings of the process after each call, even if it raised; report the first difference."""
     made = {each.key: each.call for each in reference.deviations}
     usual = [(n, None, ours, theirs) for n, ours, theirs in comparable(reference, candidate)]
     deviations = [
@@ -359,8 +344,8 @@ def _after_calls(reference: Observation, candidate: Observation) -> Iterator[Evi
             return
 
 
-# A call that raises while it is traced has done nothing; eager has come as far as the line that raises.
-_ON_THE_WAY = ("global random number generator", "text on standard output", "text on standard error")
+# A call that raises while it is traced has done nothing; eager has run up to the line that raises.
+_ON_THE_WAY = (RANDOM_STATE, "text on standard output", "text on standard error")
 
 
 def _first_left(ours: Call, theirs: Call) -> tuple[str, tuple[str, str] | None] | None:

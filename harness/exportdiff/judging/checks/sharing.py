@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from exportdiff.core.finding import Evidence, Relation
 from exportdiff.judging.checks.compare.crash import crash_lines
@@ -25,97 +25,75 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class TensorSplit(WithoutCall):
-    """Names that are one tensor in eager are several on the path."""
+class _Grouped(WithoutCall):
+    """Names are together on one side only; subclasses set ``word`` and ``says``."""
 
     names: frozenset[str]
+
+    word: ClassVar[str]
+    """For the signature."""
+    says: ClassVar[str]
+    """The message; ``{}`` stands for the names."""
+    stage = "lower"
+
+    def words(self) -> tuple[str, ...]:
+        return (self.word,)
+
+    def lines(self) -> Iterator[str]:
+        yield self.says.format(listed(self.names))
+
+
+@dataclass(frozen=True)
+class TensorSplit(_Grouped):
+    """Names that are one tensor in eager are several on the path."""
+
     sort: str
     """``parameter``, or ``buffer``: export keeps buffers that do not persist as constants, so that is one."""
 
-    stage = "lower"
+    word = "one-tensor-became-several"
+    says = "in eager {} are one tensor, here they are different tensors"
     relation = Relation.SPOILS_CALLS
 
     def words(self) -> tuple[str, ...]:
-        """Return the sort."""
-        return ("one-tensor-became-several", self.sort)
-
-    def lines(self) -> Iterator[str]:
-        """List the names."""
-        yield f"in eager {listed(self.names)} are one tensor, here they are different tensors"
+        return (self.word, self.sort)
 
 
 @dataclass(frozen=True)
-class MemorySplit(WithoutCall):
+class MemorySplit(_Grouped):
     """Names that share memory in eager do not on the path."""
 
-    names: frozenset[str]
-
-    stage = "lower"
-    # Tensors that only share memory have metadata of their own.
+    word = "memory-no-longer-shared"
+    says = "in eager {} share memory, here they do not"
+    # Tensors that only share memory have separate metadata.
     relation = Relation.SPOILS_VALUES
-
-    def words(self) -> tuple[str, ...]:
-        """Return one word."""
-        return ("memory-no-longer-shared",)
-
-    def lines(self) -> Iterator[str]:
-        """List the names."""
-        yield f"in eager {listed(self.names)} share memory, here they do not"
 
 
 @dataclass(frozen=True)
-class TensorsMerged(WithoutCall):
+class TensorsMerged(_Grouped):
     """Names that are several tensors in eager are one on the path."""
 
-    names: frozenset[str]
-
-    stage = "lower"
+    word = "several-tensors-became-one"
+    says = "in eager {} are different tensors, here they are one"
     relation = Relation.SPOILS_CALLS
-
-    def words(self) -> tuple[str, ...]:
-        """Return one word."""
-        return ("several-tensors-became-one",)
-
-    def lines(self) -> Iterator[str]:
-        """List the names."""
-        yield f"in eager {listed(self.names)} are different tensors, here they are one"
 
 
 @dataclass(frozen=True)
-class MemoryMerged(WithoutCall):
+class MemoryMerged(_Grouped):
     """Names that do not share memory in eager do on the path."""
 
-    names: frozenset[str]
-
-    stage = "lower"
-    # Tensors that only share memory have metadata of their own.
+    word = "memory-became-shared"
+    says = "in eager {} do not share memory, here they do"
+    # Tensors that only share memory have separate metadata.
     relation = Relation.SPOILS_VALUES
-
-    def words(self) -> tuple[str, ...]:
-        """Return one word."""
-        return ("memory-became-shared",)
-
-    def lines(self) -> Iterator[str]:
-        """List the names."""
-        yield f"in eager {listed(self.names)} do not share memory, here they do"
 
 
 @dataclass(frozen=True)
-class CallVariantState(WithoutCall):
-    """A later call of a module has a tensor of its own, not that of the first call."""
+class CallVariantState(_Grouped):
+    """A later call of a module does not use the tensor of the first call."""
 
-    names: tuple[str, ...]
-
-    stage = "lower"
+    word = "call-variant-has-its-own"
+    says = "{}: not the tensor of the first call"
     relation = Relation.SPOILS_CALLS
-
-    def words(self) -> tuple[str, ...]:
-        """Return one word."""
-        return ("call-variant-has-its-own",)
-
-    def lines(self) -> Iterator[str]:
-        """List the names."""
-        yield f"{listed(self.names)}: not the tensor of the first call"
 
 
 @dataclass(frozen=True)
@@ -127,7 +105,7 @@ class CopyShares(WithoutCall):
     """Whether the program reads none of them."""
 
     stage = "lower"
-    # Where a call differs as well, that is what a reader wants to see.
+    # If a call also differs, a reader wants to see that first.
     relation = Relation.POSSIBLE_CAUSE
 
     @property
@@ -136,11 +114,9 @@ class CopyShares(WithoutCall):
         return self.unread
 
     def words(self) -> tuple[str, ...]:
-        """Return one word."""
         return ("copy-shares",)
 
     def lines(self) -> Iterator[str]:
-        """List the names."""
         unread = ", and nothing reads it" if self.unread else ""
         yield f"{listed(self.names)} of a copy is in the memory of the original{unread}"
 
@@ -153,11 +129,9 @@ class EditRaised(InCall):
     failure: Failure
 
     def words(self) -> tuple[str, ...]:
-        """Return fixed words."""
         return ("edit", "raises")
 
     def lines(self) -> Iterator[str]:
-        """Show the exception."""
         yield from crash_lines(f"call {self.call}, after the state was edited in place,", self.failure)
 
 
@@ -171,11 +145,9 @@ class EditDiffers(OfLeaf, InCall):
     leaf: LeafDifference
 
     def words(self) -> tuple[str, ...]:
-        """Return the property."""
         return ("edit", self.leaf.word)
 
     def lines(self) -> Iterator[str]:
-        """Say which output differs in what."""
         yield (
             f"call {self.call}, after every parameter and buffer was multiplied by {FACTOR} in place: "
             f"output{self.place} differs in {self.leaf.aspect}"
@@ -184,7 +156,7 @@ class EditDiffers(OfLeaf, InCall):
 
 
 def sharing(reference: Observation, candidate: Observation) -> Iterator[Evidence]:
-    """Compare who is the same object as whom, who shares memory with whom, and what an edit does."""
+    """Compare which names are one object, which share memory, and what an edit does."""
     if reference.before is not None and candidate.before is not None:
         yield from _compare(reference.before, candidate.before)
     if isinstance(candidate, ExportedObservation) and candidate.still_shared:
@@ -212,16 +184,16 @@ def _compare(ours: State, theirs: State) -> Iterator[Evidence]:
         if names not in merged:
             yield MemoryMerged(names)
     if theirs.torn:
-        yield CallVariantState(theirs.torn)
+        yield CallVariantState(frozenset(theirs.torn))
 
 
 def _device(state: State, name: str) -> str:
-    """Return the device: a tensor that moved to another one cannot share memory as before."""
+    """Return the device: a tensor that moved to another device cannot share memory as before."""
     return (state.tensors.get(name) or state.constants[name]).device
 
 
 def _left_out(reference: Observation, candidate: Observation) -> bool:
-    """Whether the path has some tensor that eager's edit changes under no name at all."""
+    """Whether the path lacks all names of a tensor that eager's edit changes."""
     if reference.before is None or candidate.before is None:
         return False
     present = candidate.before.tensors.keys()
@@ -234,13 +206,13 @@ def _edited(reference: Observation, candidate: Observation) -> Iterator[Evidence
     if ours is None or theirs is None or ours.failure is not None:
         return
     if _left_out(reference, candidate):
-        return  # what has no name cannot be edited: the state check reports it
+        return  # a tensor without a name cannot be edited: the state check reports it
     number = len(reference.calls)
     if theirs.failure is not None:
         yield EditRaised(number, theirs.failure)
         return
     if ours.outputs is None or theirs.outputs is None:
         return
-    # What the ordinary calls show as well is no effect of the edit.
+    # What the ordinary calls show too is not an effect of the edit.
     for place, found in beyond_ordinary(unlike_outputs(ours.outputs, theirs.outputs), reference, candidate):
         yield EditDiffers(number, place.removeprefix(OUTPUT), found)

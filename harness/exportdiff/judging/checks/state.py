@@ -35,17 +35,15 @@ class StateMissing(WithoutCall):
     relation = Relation.MISSING_STATE
 
     def words(self) -> tuple[str, ...]:
-        """Return the sort."""
         return ("missing", self.sort)
 
     def lines(self) -> Iterator[str]:
-        """Name the tensor."""
         yield f"{self.sort} {self.name} ({self.tensor}) of eager is missing"
 
 
 @dataclass(frozen=True)
 class StateAdded(WithoutCall):
-    """The state dict of what runs has names that eager's has not."""
+    """The state dict of the path has names that eager's does not have."""
 
     names: tuple[str, ...]
 
@@ -53,11 +51,9 @@ class StateAdded(WithoutCall):
     inside = True
 
     def words(self) -> tuple[str, ...]:
-        """Return a fixed word."""
         return ("added",)
 
     def lines(self) -> Iterator[str]:
-        """List the names."""
         yield f"the state dict has names that eager's has not: {', '.join(self.names[:5])}"
 
 
@@ -81,11 +77,9 @@ class StateLeaf(OfLeaf):
         return "lower" if self.call is None else "run"
 
     def words(self) -> tuple[str, ...]:
-        """Return property and sort."""
         return (self.leaf.word, self.sort, *(("at-start",) if self.call is None else ()))
 
     def lines(self) -> Iterator[str]:
-        """Say when which tensor differs in what."""
         when = "before the first call" if self.call is None else f"after call {self.call}"
         yield f"{when}: {self.sort} {self.name} differs in {self.leaf.aspect}"
         yield self.leaf.details()
@@ -93,7 +87,7 @@ class StateLeaf(OfLeaf):
 
 @dataclass(frozen=True)
 class UpdateLost(OfLeaf, InCall):
-    """Eager updates a tensor that the path has under no name."""
+    """Eager updates a tensor that the path does not have."""
 
     call: int
     name: str
@@ -103,11 +97,9 @@ class UpdateLost(OfLeaf, InCall):
     """How eager's call changes it."""
 
     def words(self) -> tuple[str, ...]:
-        """Return property and sort."""
         return (self.leaf.word, self.sort, "gone")
 
     def lines(self) -> Iterator[str]:
-        """Name the tensor."""
         yield f"after call {self.call}: eager has updated {self.sort} {self.name}, which is not here at all"
 
 
@@ -126,11 +118,9 @@ class AttributeDiffers(InCall):
         return self.name.rpartition(".")[2] if self.name.endswith(("training", "hooks")) else "attribute"
 
     def words(self) -> tuple[str, ...]:
-        """Return the sort."""
         return ("left", self.sort)
 
     def lines(self) -> Iterator[str]:
-        """Show both values."""
         yield f"after call {self.call}: {self.name} differs"
         yield f"eager: {self.expected}; here: {self.seen}"
 
@@ -163,13 +153,13 @@ def _added(reference: Observation, candidate: Observation) -> Iterator[Evidence]
 
 
 def _lost(before: State, after: State, candidate: Observation, call: int) -> Iterator[Evidence]:
-    """Look for tensors that eager updates and that the path has under no name."""
+    """Look for tensors that eager updates and that the path does not have."""
     if not isinstance(candidate, ExportedObservation):
         return
     here = candidate.before
     present = here.tensors.keys() if here is not None else set()
     names = present | here.constants.keys() if here is not None else set()
-    # What eager itself no longer has under that name is no update.
+    # A name that eager itself no longer has is not an update.
     for name in sorted((candidate.dropped - present) & after.tensors.keys()):
         aliases = set().union(*(group for group in before.shared if name in group))
         found = compare_leaf(before.tensors[name], after.tensors[name])
@@ -191,7 +181,7 @@ def _pairs(ours: State, theirs: State) -> Iterator[tuple[str, str, TensorSnapsho
         if name in theirs.tensors:
             yield sort_of(expected), name, expected, theirs.tensors[name]
     for name, expected in ours.constants.items():
-        # A path may keep a constant as a buffer. If it has a name of its own there, it is not compared.
+        # A path may keep a constant as a buffer. Under another name, it is not compared.
         if (seen := theirs.constants.get(name) or theirs.tensors.get(name)) is not None:
             yield "constant", name, expected, seen
 

@@ -1,4 +1,5 @@
-"""Which known bug explains a finding: by judging again with fixes in place, or by resemblance.
+"""Finds the known bugs that explain a finding: it judges again with fixes installed, or looks for
+resemblance.
 
-It changes no corpus file, and reports nothing to people.
+It does not change corpus files, and prints nothing.
 """

@@ -1,14 +1,18 @@
-"""Find out which known bugs explain a finding, before the finding is reported.
+"""Finds out which known bugs explain a finding, before the finding is reported.
 
-From outside, two silent wrong values look alike. So fixes explain a finding on a path if and only if, with
-them in place, the path no longer shows it, and shows no finding that plain torch does not show (nor one that
-the corpus records as uncovered by the fix). A fix that merely changes how a crash looks explains nothing; a
-refusal that the fix declares counts as clean, and so does that of plain torch; any other does not. Where no
-fix works, a finding belongs to the entry that it resembles; see ``resemblance``.
+Two silent wrong values of different bugs look alike. So fixes explain a finding on a path only if, with them
+installed, the path
 
-The root cause has the name of its entry; other files that show it are variants. Nothing is remembered from
-one program to the next: which of several sufficient fixes is named must not depend on what a worker ran
-before.
+- no longer shows the finding, and
+- shows no other finding, except those that plain torch shows, or that the corpus records as exposed by the
+  fix.
+
+A refusal counts as clean if the fix declares it, or if plain torch refuses in the same way. A fix that only
+changes how a crash looks explains nothing. If no fix works, a finding belongs to the entry that it resembles;
+see ``resemblance``.
+
+A root cause has the name of its entry; other files that show it are variants. Nothing is remembered from one
+program to the next, so that the answer does not depend on what a worker ran before.
 """
 
 from __future__ import annotations
@@ -36,13 +40,13 @@ if TYPE_CHECKING:
     from exportdiff.known.corpus.entry import Entry
 
 JUDGEMENTS = 20
-"""For each finding. To find one fix among 153 takes 13 at most: five larger and larger sets, of which the
-last holds all fixes, then seven to halve the last step, then one to verify the fix alone."""
+"""For each finding. To find one fix among 153 takes at most 13: five sets of growing size, the last with all
+fixes, then seven to halve the last step, then one to verify the fix alone."""
 SECONDS = 20.0
-"""Of CPU, for each program."""
+"""Seconds of CPU time for each program."""
 BLOCKS = 12
-"""The fixes are split into so many parts if all of them together do not mend a finding: one of them may
-itself cause a finding of the same signature."""
+"""If all fixes together do not mend a finding, they are tried in this many parts: one of the fixes may itself
+cause a finding with the same signature."""
 
 
 def explain(
@@ -57,12 +61,12 @@ def explain(
     each: int = JUDGEMENTS,
     seconds: float = SECONDS,
 ) -> tuple[ExplainedFinding, ...]:
-    """Say which root causes explain the findings that plain torch shows.
+    """Find the root causes of the findings that plain torch shows.
 
-    Each finding of the verdict comes back once, or once for each part of its paths that has other causes.
-    ``tags``: the tags of the program. ``mended``: the verdict with all fixes in place, if there is one.
-    ``judgements``: how often the case may be judged again, for all findings together; None: no limit but
-    ``each``, that for each finding. It takes at most so many ``seconds`` of CPU.
+    Returns each finding of the verdict once, or once for each part of its paths that has other causes.
+    ``tags``: the tags of the program. ``mended``: the verdict on mended torch, if there is one.
+    ``judgements``: how often the case may be judged again for all findings together; None: no limit.
+    ``each``: the same for one finding. ``seconds``: the limit of CPU time.
     """
     if not verdict.findings:
         return ()
@@ -76,20 +80,20 @@ def explain(
 
 
 def likely_order(finding: Finding, case: Case, known: Knowledge) -> list[str]:
-    """Return the names of all fixes that can be held together, those of the most similar entries first."""
+    """Return the names of all usable fixes, those of the most similar entries first."""
     order = [entry.fix for entry in _likely_entries(finding, case, known)]
     together = set(known.usable)
     return [name for name in dict.fromkeys([*order, *known.usable]) if name in together]
 
 
 def entry_that_predicts(finding: Finding, fixes: Collection[str], known: Knowledge) -> Entry | None:
-    """Return an entry of one of these fixes that says: the fix uncovers what this finding shows."""
+    """Return an entry of one of these fixes that records that the fix exposes this finding."""
     owners = (entry for entry in known.entries if entry.fix in fixes)
     return next((entry for entry in owners if any(map(finding.matches, entry.unmasked))), None)
 
 
 class _Search:
-    """Looks for the causes of the findings of one program, one finding after the other."""
+    """Finds the causes of the findings of one program, one finding after the other."""
 
     def __init__(
         self, trial: Trial, tags: Collection[str], judgements: int | None, each: int, seconds: float
@@ -101,10 +105,11 @@ class _Search:
         self._tags = tags
         self._until = time.process_time() + seconds
         self._answers: list[tuple[str, ...]] = []
-        """What explained the other findings of this program: one bug mostly shows in several ways."""
+        """The fixes that explain the other findings of this program: one bug usually shows in several
+        ways."""
 
     def parts(self, finding: Finding) -> Iterator[ExplainedFinding]:
-        """Yield the finding with its causes; in parts, if its paths have other causes."""
+        """Yield the finding with its causes; in parts, if its paths have different causes."""
         while True:
             part = self._part(finding)
             yield part
@@ -114,7 +119,7 @@ class _Search:
             finding = on_paths(finding, rest)
 
     def _part(self, finding: Finding) -> ExplainedFinding:
-        """Explain a finding on as many of its paths as have one explanation."""
+        """Explain a finding on the paths that have the same explanation."""
         order = likely_order(finding, self._trial.case, self._known)
         judgements = self._each if self._left is None else min(self._each, self._left)
         budget = Budget(judgements, self._until - time.process_time())
@@ -134,7 +139,7 @@ class _Search:
             return alike or ExplainedFinding(finding, remark=remark)
         part = on_paths(finding, best.paths)
         if remark and len(best.names) > 1:
-            # The fixes mend it, that is verified; it is open which of them it takes.
+            # It is verified that the fixes mend it, but not which of them are necessary.
             remark = f"{remark}: it is one of {len(best.names)} fixes that mend it, or several"
             return ExplainedFinding(part, (UNRESOLVED,), remark)
         self._answers.append(best.names)
@@ -166,7 +171,7 @@ class _Search:
             best.paths, best.names = mended, names
 
     def _reduce(self, finding: Finding, budget: Budget, best: _Sufficient) -> None:
-        """Leave out the fixes that it does not take, and the paths that one of the fixes does not mend."""
+        """Leave out the fixes that are not necessary, and the paths that one of the fixes does not mend."""
         part = on_paths(finding, best.paths)
         search = Smallest(best.names, lambda names: self._mended(part, names, budget) == part.shown_on)
         try:
@@ -174,7 +179,7 @@ class _Search:
         finally:
             best.names = search.verified
         if len(best.names) > 1 and len(best.paths) > 1:
-            # Two bugs may show alike on two paths: then these are two findings.
+            # Two bugs may look the same on two paths: then these are two findings.
             for name in best.names:
                 mended = self._mended(part, (name,), budget)
                 if mended:
@@ -182,7 +187,7 @@ class _Search:
                     return
 
     def _mended(self, finding: Finding, names: Collection[str], budget: Budget) -> tuple[Path, ...]:
-        """Return the paths of the finding that are clean with these fixes in place."""
+        """Return the paths of the finding that are clean with these fixes installed."""
         if not names:
             return ()
         before = self._trial.evaluate(frozenset(), finding.shown_on, budget)
@@ -209,20 +214,21 @@ class _Search:
 
 @dataclass
 class _Sufficient:
-    """Fixes that mend a finding together on some paths, as a trial has shown."""
+    """Fixes that together mend a finding on some paths."""
 
     names: tuple[str, ...] = ()
     paths: tuple[Path, ...] = ()
 
 
 def on_first_paths(verdict: Verdict) -> Verdict:
-    """Return a verdict with each finding on its first path alone: to count known bugs, one is enough."""
+    """Return a verdict with each finding on its first path only, which is enough to count known bugs."""
     findings = tuple(on_paths(finding, (finding.path,)) for finding in verdict.findings)
     return replace(verdict, findings=findings)
 
 
 def _likely_entries(finding: Finding, case: Case, known: Knowledge) -> list[Entry]:
-    """Return all entries: those first that show as the finding does; of these the programs most alike."""
+    """Return all entries: first those that show as the finding does, and of these the most similar
+    programs."""
     scores = dict(zip(known.entries, known.likeness.of(case.source), strict=True))
     return sorted(
         known.entries,

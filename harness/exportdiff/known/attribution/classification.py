@@ -1,4 +1,4 @@
-"""How a finding that the corpus does not explain relates to the fixes of the corpus."""
+"""Whether a finding that the corpus does not explain is new, masked or a regression."""
 
 from __future__ import annotations
 
@@ -6,21 +6,21 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 Kind: TypeAlias = Literal["new", "masked", "regression"]
-"""``new``: plain torch shows it. ``masked``: a known bug hides it there. ``regression``: plain torch is
-right, so a fix is wrong."""
+"""``new``: plain torch shows it. ``masked``: on plain torch, a known bug hides it. ``regression``: plain
+torch is right, so a fix is wrong."""
 
 
 @dataclass(frozen=True)
 class Classification:
-    """Plain data: it crosses a process boundary."""
+    """The classification of a finding. Plain data: it crosses a process boundary."""
 
     kind: Kind = "new"
     fixes: tuple[str, ...] = ()
-    """The fewest fixes that show it when they are in place; empty: plain torch shows it."""
+    """The exposing fixes, as few as possible; empty: plain torch shows it."""
     remark: str = ""
-    """Why this is not the whole answer: a search ran out of time."""
+    """Why the answer is not complete: a search ran out of time."""
     searched: bool = True
-    """False: nobody has looked for the fixes yet."""
+    """False: the exposing fixes have not been searched."""
 
 
 NEW = Classification()

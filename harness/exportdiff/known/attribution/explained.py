@@ -1,4 +1,4 @@
-"""A finding with the root causes that explain it, as plain data. Nothing here imports torch."""
+"""A finding with the root causes that explain it, as plain data. This module does not import torch."""
 
 from __future__ import annotations
 
@@ -15,38 +15,38 @@ class RootCause:
     """A known root cause."""
 
     name: str
-    """The name of the fix that mends the finding; of the entry that it resembles, where that has no fix."""
+    """The name of the fix that mends the finding, or of an entry without a fix that the finding resembles."""
     entry: str = ""
     """The corpus entry of the root cause; empty: no entry names the fix."""
 
     @property
     def root(self) -> str:
-        """The name of the root cause: several fixes, each for one place, may have one."""
+        """The name of the root cause; several fixes may belong to one."""
         return self.entry or self.name
 
 
 UNRESOLVED = RootCause("several fixes")
-"""The attribution ended before it was known which of several fixes a finding takes."""
+"""The attribution ended before it was known which of several fixes are necessary."""
 
 
 By: TypeAlias = Literal["fix", "resemblance"]
-"""``fix``: the finding is gone while the fix is in place. ``resemblance``: it looks as an entry does that no
-fix mends on this torch."""
+"""``fix``: the finding is gone while the fix is installed. ``resemblance``: the finding looks like an entry
+that no fix mends on this torch."""
 
 
 @dataclass(frozen=True)
 class ExplainedFinding:
-    """A finding on those of its paths that have the same causes."""
+    """A finding, on the paths that have the same causes."""
 
     finding: Finding
     causes: tuple[RootCause, ...] = ()
     """Empty: the finding is new."""
     remark: str = ""
-    """Why the causes are not the whole answer: the attribution ran out of time."""
+    """Why the answer is not complete: the attribution ran out of time."""
     by: By = "fix"
-    """How it was found out."""
+    """How the causes were found."""
 
 
 def on_paths(finding: Finding, paths: tuple[Path, ...]) -> Finding:
-    """Return a finding on some of its paths alone."""
+    """Return a finding on some of its paths only."""
     return finding if paths == finding.shown_on else replace(finding, path=paths[0], shown_on=paths)

@@ -1,4 +1,4 @@
-"""What a corpus knows: its open entries, the fixes that fit this torch, and which programs are alike."""
+"""What a corpus knows: its open entries, the fixes that fit this torch, and which programs are similar."""
 
 from __future__ import annotations
 
@@ -13,10 +13,11 @@ from functools import cache, cached_property
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
+from exportdiff.core.own_code import PACKAGE, digest_of
 from exportdiff.known.attribution.likeness import Likeness
 from exportdiff.known.corpus.entry import FIXES, Entry, find_files
 from exportdiff.known.corpus.fix_trials import cache_folder, open_entries, subjects
-from exportdiff.runtime.patching.fixes import Fix, FixError, applied, chosen, find_functions, remember
+from exportdiff.runtime.patching.fixes import Fix, FixError, applied, choose_patch, find_functions, remember
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -28,11 +29,11 @@ class Knowledge:
 
     entries: tuple[Entry, ...]
     fixes: Mapping[str, Fix]
-    """By name: each fits when it is applied alone."""
+    """By name. Each of them can be installed alone."""
     usable: tuple[str, ...]
-    """The names of the fixes that a process can hold at the same time."""
+    """The names of the fixes that can be installed together."""
     unusable: frozenset[str] = frozenset()
-    """The names of the fixes that cannot be used on this torch. Their entries explain by resemblance."""
+    """The names of the fixes that cannot be installed on this torch. Their entries explain by resemblance."""
 
     @cached_property
     def likeness(self) -> Likeness:
@@ -41,17 +42,16 @@ class Knowledge:
 
     @cached_property
     def usable_fixes(self) -> tuple[Fix, ...]:
-        """The fixes that a process can hold at the same time."""
+        """The fixes that can be installed together."""
         return tuple(self.fixes[name] for name in self.usable)
 
 
 @cache
 def knowledge(corpora: pathlib.Path) -> Knowledge:
-    """Read a corpus; leave out the fixes that are of no use on this torch, and the entries that pass there.
+    """Read a corpus, without the entries that pass on this torch and the fixes that do not work on it.
 
-    A fix that was not tried there counts as useful if it fits.
-
-    A process reads it once. What was read is kept on disk too, by content: parsing takes most of a second.
+    A fix that was not tried on this torch is used if it fits. A process reads a corpus once. The result is
+    also cached on disk, because parsing takes most of a second.
     """
     corpora = corpora.resolve()
     file = cache_folder() / f"{_digest(corpora)}.knowledge"
@@ -60,13 +60,12 @@ def knowledge(corpora: pathlib.Path) -> Knowledge:
         if isinstance(known, Knowledge):
             return known
     known = _read(corpora)
-    # With the words of all programs, which take as long to find.
-    known.likeness, known.usable_fixes  # noqa: B018  # computes them
+    known.likeness, known.usable_fixes  # noqa: B018  # computes them, so that they are cached too
     with suppress(OSError):
         file.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.NamedTemporaryFile(dir=file.parent, delete=False) as written:
             written.write(pickle.dumps(known))
-        # Nobody ever reads half a file.
+        # Atomic, so that another process never reads half a file.
         pathlib.Path(written.name).replace(file)
     return known
 
@@ -78,7 +77,7 @@ def _read(corpora: pathlib.Path) -> Knowledge:
     passing = {stem for row in rows.values() for stem in row.fixed}
     entries = tuple(entry for entry in entries if entry.file.stem not in passing)
     wanted = [each for each in found if each.name not in rows or rows[each.name].status == "usable"]
-    fixes = {each.name: chosen(each.candidates) for each in wanted}
+    fixes = {each.name: choose_patch(each.candidates) for each in wanted}
     if not _fit(tuple(fixes.values())):
         find_functions(fixes.values())
         fixes = {name: fix for name, fix in fixes.items() if _fit((fix,))}
@@ -114,14 +113,9 @@ def _together(fixes: Mapping[str, Fix]) -> Iterator[str]:
 
 def _digest(corpora: pathlib.Path) -> str:
     """Return a digest of everything that the knowledge depends on."""
-    digest = hashlib.sha256(f"{sys.version}\0{version('torch')}\0{corpora}\0".encode())
-    here = pathlib.Path(__file__).parent
-    own = [here / f"{name}.py" for name in ("knowledge", "entry", "fit", "likeness")]
-    own += sorted((here.parent / "patching").glob("*.py"))
-    for file in (*own, *find_files([corpora]), *sorted((corpora / FIXES).glob("*.patch"))):
-        with suppress(OSError):
-            content = file.read_bytes()
-            digest.update(f"{file}\0{len(content)}\0".encode() + content)
-    # The rows of trials: the name of each is a digest of what it is about.
-    digest.update("\0".join(sorted(file.name for file in (cache_folder() / "fit").glob("*.json"))).encode())
-    return digest.hexdigest()
+    own = sorted(file for part in ("known", "runtime/patching") for file in (PACKAGE / part).rglob("*.py"))
+    files = (*own, *find_files([corpora]), *sorted((corpora / FIXES).glob("*.patch")))
+    # The name of each recorded trial is a digest of what was tried.
+    trials = sorted(file.name for file in (cache_folder() / "fit").glob("*.json"))
+    parts = [sys.version, version("torch"), str(corpora), digest_of(files), *trials]
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()

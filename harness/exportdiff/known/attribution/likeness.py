@@ -1,6 +1,6 @@
-"""The likeness of programs: which operators and names they share.
+"""The similarity of programs: the share of their operators and names that they have in common.
 
-It decides which known bugs to suspect first; it does not decide which bug a finding is.
+It decides which known bugs to try first, not which bug a finding is.
 """
 
 from __future__ import annotations
@@ -16,24 +16,24 @@ if TYPE_CHECKING:
 
 
 class Likeness:
-    """Compares a program with a fixed set of programs by shared words; rare words count more (idf)."""
+    """Compares a program with a fixed set of programs by their words; rare words count more (idf)."""
 
     def __init__(self, texts: Sequence[str]) -> None:
-        """Compute the weight of each word; a word that is in all programs has weight 0."""
+        """Compute the weight of each word. A word that all programs contain has the weight 0."""
         word_sets = [words(text) for text in texts]
         counts = Counter(word for word_set in word_sets for word in word_set)
         self._weights: Mapping[str, float] = {word: log(len(word_sets) / n) for word, n in counts.items()}
         self._word_sets = [(word_set, self._length(word_set)) for word_set in word_sets]
 
     def of(self, text: str) -> list[float]:
-        """Return, for each program of the set, which share of its words ``text`` also has: from 0 to 1."""
+        """Return, for each program of the set, the share of its words that ``text`` also has: 0 to 1."""
         given = words(text)
         return [
             self._length(word_set & given) / length if length else 0.0 for word_set, length in self._word_sets
         ]
 
     def _length(self, word_set: frozenset[str]) -> float:
-        # Sorted, because the sum depends on the order, and the order of a set differs between processes.
+        # Sorted, because the sum depends on the order, and processes have different orders of a set.
         return sqrt(sum(self._weights[word] ** 2 for word in sorted(word_set)))
 
 

@@ -1,16 +1,17 @@
-"""Which entries a finding resembles: what explains it where no fix can be put in place to see.
+"""Finds the entries that a finding resembles. They explain it where no fix can be installed.
 
-An entry without a fix has a trigger: the finding must show as the entry does (mode, signature) on a program
-that has these tags, on a path with the transforms of the entry's: a bug of swapping needs a swap. An entry
-whose fix does not work on this torch has no trigger. There a signature alone would hide new bugs, since
+An entry without a fix has a trigger: a set of tags. The finding must have the mode and the signature of the
+entry, on a program with these tags, on a path with the transforms of the entry: a bug of swapping needs a
+swap.
+
+An entry whose fix does not work on this torch has no trigger. A signature alone would hide new bugs, because
 hundreds of bugs end in the same few signatures ("outputs, mismatch, value"). So
 
 - mode, transforms and signature must agree;
-- the program must have ``ALIKE`` of the words of the entry's program, where rare words count more
-  (see ``likeness``). Which operators and attributes an entry needs are its rare words: a program without
-  them cannot show its bug.
+- the program must have ``ALIKE`` of the words of the entry's program, where rare words count more (see
+  ``likeness``). The rare words are the operators and attributes that the bug needs.
 
-An entry that passes on this torch, as a trial has shown, explains nothing.
+An entry that passes on this torch explains nothing.
 """
 
 from __future__ import annotations
@@ -29,13 +30,13 @@ if TYPE_CHECKING:
     from exportdiff.known.corpus.entry import Entry
 
 ALIKE = 0.9
-"""The share of its words, weighted, that a program must have in common with the program of an entry."""
+"""The weighted share of the words of an entry's program that a similar program must contain."""
 
 
 def resembling(
     finding: Finding, case: Case, tags: Collection[str], known: Knowledge
 ) -> ExplainedFinding | None:
-    """Return the finding with the entries that it resembles and no fix mends; None if there is none."""
+    """Return the finding with the entries that it resembles; None if there is none."""
     owners = {entry.name: entry.root for entry in known.entries if _triggered(entry, finding, tags)}
     if owners:
         causes = tuple(RootCause(name, root) for name, root in sorted(owners.items()))
@@ -61,7 +62,7 @@ def _triggered(entry: Entry, finding: Finding, tags: Collection[str]) -> bool:
 
 
 def _most_alike(finding: Finding, case: Case, known: Knowledge) -> Entry | None:
-    """Return the entry of a fix that does not work here whose program is most alike; None: none is enough."""
+    """Return the most similar entry whose fix does not work here; None if none is similar enough."""
     owners = [
         (number, entry)
         for number, entry in enumerate(known.entries)

@@ -1,14 +1,13 @@
-"""What mended torch still shows: a new bug, one that a known bug hid, or a mistake of a fix.
+"""Classifies what mended torch still shows: a new bug, one that a known bug hid, or a mistake of a fix.
 
-Only findings that are left with all fixes in place come here, so there are few. Plain torch is judged on
-their paths:
+Plain torch is judged on the paths of these findings:
 
-- it shows the same there: the bug is **new**;
-- it is right there: a fix is wrong, and the finding is a **regression** of that fix;
-- it shows something else there, or refuses: a known bug hid this one. It is **masked**.
+- It shows the same: the bug is **new**.
+- It is right: a fix is wrong, and the finding is a **regression** of that fix.
+- It shows something else, or refuses: a known bug hid this one. The finding is **masked**.
 
-To find the fixes that uncover a finding takes up to 50 judgements. A campaign asks for that once for each
-fingerprint (``uncover``), not on each program that shows it.
+To find the exposing fixes of a finding takes up to 50 judgements. A campaign does that once per fingerprint
+(``find_exposing_fixes``), not on each program.
 """
 
 from __future__ import annotations
@@ -37,9 +36,9 @@ if TYPE_CHECKING:
     from exportdiff.known.attribution.knowledge import Knowledge
 
 JUDGEMENTS = 50
-"""For each finding, to find the fixes that uncover it. Each of them takes about 13, among 190 fixes."""
+"""For each finding, to find its exposing fixes. Each fix takes about 13, among 190 fixes."""
 SECONDS = 20.0
-"""Of CPU, for each program; a third of the time after which a program counts as hanging."""
+"""Seconds of CPU time for each program: a third of the time after which a program counts as hanging."""
 
 
 FIRST = 4
@@ -64,11 +63,10 @@ def sort_residual_findings(
     plain: Verdict | None = None,
     search: bool = True,
 ) -> tuple[ExplainedFinding | ResidualFinding, ...]:
-    """Sort the findings that show with all fixes in place.
+    """Sort the findings of mended torch.
 
-    An entry that no fix mends explains a finding that resembles it; then it is known. ``plain``: the
-    verdict on plain torch along the same paths, if there is one. ``search``: whether to look for the fixes
-    that uncover what plain torch does not show.
+    A finding that resembles an entry that no fix mends is known. ``plain``: the verdict on plain torch on the
+    same paths, if there is one. ``search``: whether to find the exposing fixes.
     """
     if not mended.findings:
         return ()
@@ -92,7 +90,7 @@ def sort_residual_findings(
 def find_exposing_fixes(
     case: Case, finding: Finding, kind: Kind, known: Knowledge, judge: Judge = judge_case
 ) -> ExplainedFinding | ResidualFinding:
-    """Find the fewest fixes that show a finding which plain torch does not show."""
+    """Find the fewest fixes with which a finding shows that plain torch does not show."""
     trial = Trial(case, known, judge)
     plain = trial.evaluate(frozenset(), (finding.path,), Budget(1, SECONDS))
     return _Sorting(trial, plain, search=True).exposed(finding, kind)
@@ -125,7 +123,7 @@ class _Sorting:
             yield self.exposed(on_paths(finding, other), "masked")
 
     def exposed(self, finding: Finding, kind: Kind) -> ExplainedFinding | ResidualFinding:
-        """Find the fewest fixes that show the finding on its first path, if that is asked for."""
+        """Find the fewest fixes with which the finding shows on its first path, if ``search`` is set."""
         if not self._search:
             return ResidualFinding(finding, Classification(kind, searched=False))
         budget = Budget(JUDGEMENTS, self._until - time.process_time())
@@ -139,16 +137,16 @@ class _Sorting:
         try:
             search.run()
         except OutOfBudget as spent:
-            remark = f"the search for the fixes that uncover it {spent}"
+            remark = f"the search for the fixes that expose it {spent}"
         fixes = tuple(sorted(search.verified))
-        # The corpus may have recorded already what a fix uncovers.
+        # The corpus may record that a fix exposes it.
         entry = entry_that_predicts(finding, fixes, self._known) if kind == "masked" else None
         if entry is not None:
             return ExplainedFinding(finding, (RootCause(entry.fix, entry.file.stem),))
         return ResidualFinding(finding, Classification(kind, fixes, remark))
 
     def _order(self, finding: Finding) -> list[str]:
-        """Return all fixes by name, first those of what plain torch shows on the path instead."""
+        """Return the names of all fixes, first those of what plain torch shows on the path instead."""
         others = self._plain[finding.path].findings
         likely = (likely_order(each, self._trial.case, self._known)[:FIRST] for each in others)
         rest = likely_order(finding, self._trial.case, self._known)

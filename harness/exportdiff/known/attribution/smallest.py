@@ -1,4 +1,4 @@
-"""Finds the few among many names that suffice for something."""
+"""Finds a minimal sufficient set of names."""
 
 from __future__ import annotations
 
@@ -8,19 +8,20 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 LADDER = (1, 4, 16, 64)
-"""How many of the likeliest names to try together first, before all: mostly one of the first few suffices."""
+"""How many of the likeliest names to try together before all: usually one of the first few is sufficient."""
 
 
 class Smallest:
-    """Reduces names that suffice together to those of which none can be left out.
+    """Reduces a sufficient set of names to one in which every name is necessary.
 
-    ``sufficient`` may raise an exception to end the search early; ``verified`` then holds what is known.
+    ``sufficient`` may raise an exception to end the search early; ``verified`` is then the smallest set so
+    far.
     """
 
     def __init__(self, names: Sequence[str], sufficient: Callable[[frozenset[str]], bool]) -> None:
-        """``names``: the likeliest first; all of them together are sufficient."""
+        """``names``: sufficient together, the likeliest first."""
         self.verified: tuple[str, ...] = tuple(names)
-        """The fewest names so far that were seen to suffice."""
+        """The smallest sufficient set so far."""
         self._sufficient = sufficient
 
     def run(self) -> None:
@@ -36,7 +37,7 @@ class Smallest:
         self.verified = needed
 
     def _shortest(self, names: tuple[str, ...], needed: tuple[str, ...]) -> int:
-        """Return how many of the names, in their order, suffice with the needed ones: the last is needed."""
+        """Return how many of the names, in their order, are sufficient with the needed ones."""
         low, high = 0, len(names)
         for size in LADDER:
             if size >= high:

@@ -1,4 +1,4 @@
-"""Judges one case with chosen fixes in place, within a budget, and remembers what each path showed."""
+"""Judges one case with chosen fixes installed, within a budget, and remembers what each path showed."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from exportdiff.judging.exemptions.refusal import fix_refusals
 from exportdiff.judging.judge_case import judge_case
-from exportdiff.runtime.patching.fixes import FixError, blamed
+from exportdiff.runtime.patching.fixes import FixError, fixes_that_raised
 from exportdiff.runtime.patching.installed import only_these_fixes
 
 if TYPE_CHECKING:
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 Signature: TypeAlias = "tuple[str, ...]"
 
 
-class OutOfBudget(Exception):  # noqa: N818  # it is no error: a search ends here
-    """The budget of a search is spent; the text says what ran out, for people."""
+class OutOfBudget(Exception):  # noqa: N818  # a reason to end, not an error
+    """The budget of a search is used up; the text says which part."""
 
 
 @dataclass
@@ -34,13 +34,13 @@ class Budget:
 
     judgements: int
     seconds: float
-    """Of CPU: on a busy machine, the answer must not be another one."""
+    """CPU time, so that the answer does not depend on how busy the machine is."""
     spent: int = 0
     """Judgements so far."""
     _started: float = field(default_factory=time.process_time)
 
     def spend(self) -> None:
-        """Count one judgement. Raises OutOfBudget if there is none left, or no time."""
+        """Count one judgement. Raises OutOfBudget if no judgement or no time is left."""
         if self.spent >= self.judgements:
             raise OutOfBudget("ran out of judgements")
         if time.process_time() - self._started > self.seconds:
@@ -53,15 +53,15 @@ class PathFindings:
     """What one path shows."""
 
     status: str
-    """``ok``, ``unsupported`` or ``finding``; ``invalid`` where the case cannot be judged; empty: the path
-    does not apply."""
+    """``ok``, ``unsupported`` or ``finding``; ``invalid`` if the case cannot be judged; empty: the path does
+    not apply."""
     findings: tuple[Finding, ...] = ()
     reason: str = ""
     """For ``unsupported``: the name of the fix that declares the refusal, or of the documented refusal."""
     refused: str = ""
-    """For ``finding``: the name of such a refusal, which leaves something changed."""
+    """For ``finding``: the name of a refusal that leaves something changed."""
     consequences: frozenset[Signature] = frozenset()
-    """Of the differences that follow from the findings of its mode, or are no findings because of these."""
+    """The signatures of differences that follow from the findings of its mode."""
 
     @property
     def signatures(self) -> frozenset[Signature]:
@@ -79,18 +79,18 @@ class Trial:
     _seen: dict[tuple[frozenset[str], Path], PathFindings] = field(default_factory=dict)
 
     def record(self, names: frozenset[str], paths: Iterable[Path], verdict: Verdict | None) -> None:
-        """Enter what is known already of the case with these fixes in place."""
+        """Record a verdict on the case with these fixes installed."""
         for path, shown in shown_by_path(paths, verdict).items():
             self._seen[names, path] = shown
 
     def knows(self, names: frozenset[str], paths: Iterable[Path]) -> bool:
-        """Whether it takes no judgement to say what the paths show with these fixes in place."""
+        """Whether it is known what the paths show with these fixes installed."""
         return all((names, path) in self._seen for path in paths)
 
     def evaluate(
         self, names: frozenset[str], paths: Iterable[Path], budget: Budget
     ) -> Mapping[Path, PathFindings]:
-        """Return what the paths show with these fixes in place and no others. Raises OutOfBudget."""
+        """Return what the paths show with only these fixes installed. Raises OutOfBudget."""
         paths = tuple(paths)
         missing = tuple(path for path in paths if (names, path) not in self._seen)
         if missing:
@@ -106,7 +106,7 @@ class Trial:
         except FixError:
             return None  # each of them fits alone, but not all of them together
         except Exception as error:
-            if not blamed(error, fixes):
+            if not fixes_that_raised(error, fixes):
                 raise
             return None  # with them, the model cannot even be built
 

@@ -44,6 +44,12 @@ EXPECTED = {"seed": 0, "fixed": 0, "open": 1}
 RENAMED_KEYS = {"behind": "unmasked", "unseen": "undetected-because"}
 """Keys of ``[tool.exportdiff]`` in old files, and their names now."""
 
+FUNCTIONS = {
+    "make": "returns the model and its example inputs",
+    "show": "returns what eager gives and what the path gives, or raises the exception of the bug",
+}
+"""The functions that an entry defines."""
+
 HEADER = re.compile(r"^# /// script\n(?P<toml>(#( .*)?\n)+?)# ///$", re.MULTILINE)
 
 
@@ -234,6 +240,12 @@ def problem_in(source: str) -> str:
     if not any(isinstance(node, ast.FunctionDef) and node.name == "make" for node in tree.body):
         return "defines no make() that returns (model, args)"
     return ""
+
+
+def missing_functions(source: str) -> tuple[str, ...]:
+    """Return the functions that an entry must define and this source does not, each with its task."""
+    defined = {node.name for node in parse(source).body if isinstance(node, ast.FunctionDef)}
+    return tuple(f"{name}(), which {task}" for name, task in FUNCTIONS.items() if name not in defined)
 
 
 def _imported(tree: ast.Module) -> set[str]:

@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from exportdiff.known.corpus.fix_trials import Row
-from exportdiff.runtime.patching.fixes import applied, chosen, find_functions, misfit
+from exportdiff.runtime.patching.fixes import applied, choose_patch, find_functions, why_not_applicable
 from exportdiff.runtime.processes.script import Run, run_file
 from exportdiff.runtime.processes.server import server
 
@@ -34,7 +34,7 @@ def try_fixes(
     missing = [each for each in found if each.row is None]
     find_functions(fix for each in missing for fix in each.candidates)
     # Here, because it imports what the fixes change: threads would do that at the same time.
-    choice = {each.name: (fix := chosen(each.candidates), misfit(fix)) for each in missing}
+    choice = {each.name: (fix := choose_patch(each.candidates), why_not_applicable(fix)) for each in missing}
     with ThreadPoolExecutor(workers) as pool:
 
         def row(subject: Subject) -> Row:

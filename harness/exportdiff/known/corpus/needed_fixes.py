@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from exportdiff.core.errors import UsageError
 from exportdiff.known.corpus.entry import FIXES
-from exportdiff.runtime.patching.fixes import chosen, read_fix
+from exportdiff.runtime.patching.fixes import choose_patch, read_fix
 
 if TYPE_CHECKING:
     import pathlib
@@ -22,4 +22,4 @@ def fixes_named(names: Sequence[str], corpora: pathlib.Path) -> tuple[Fix, ...]:
     missing = [name for name in names if not files[name]]
     if missing:
         raise UsageError(f"{folder} has no {missing[0]}.patch; name the corpus that has it with --corpora")
-    return tuple(chosen(tuple(map(read_fix, files[name]))) for name in names)
+    return tuple(choose_patch(tuple(map(read_fix, files[name]))) for name in names)

@@ -1,7 +1,8 @@
-"""Turns a repro file into a bug report in the form that PyTorch's maintainers ask for.
+"""Turns a repro file into a bug report in PyTorch's issue form.
 
-Title: API, symptom, trigger. What is expected and what comes comes first, then one sentence of cause, then a
-program to paste: the model, the call, two prints. What the report says of values was seen when it was made.
+The title names the API, the symptom and the trigger. The report begins with the expected and the actual
+result, and one sentence about the cause. Then comes a program to paste. The program runs when the report is
+made: the values in the report are the ones that it computed.
 """
 
 from __future__ import annotations
@@ -12,11 +13,9 @@ from dataclasses import dataclass
 from string import Template
 from typing import TYPE_CHECKING
 
-from exportdiff.core.errors import UsageError
 from exportdiff.core.program_text.parsing import parse
-from exportdiff.known.corpus.entry import HEADER
-from exportdiff.known.upstream.demonstration import Demonstration, Holds, Raises, demonstration
-from exportdiff.known.upstream.plain_program import Shown, program_text, run_program
+from exportdiff.known.corpus.entry import HEADER, missing_functions
+from exportdiff.known.upstream.plain_program import plain_program, run_program
 
 if TYPE_CHECKING:
     from exportdiff.core.finding import Finding
@@ -36,7 +35,7 @@ OF_KIND: dict[FixKind, str] = {
     "workaround": "With this patch, the program above behaves like eager; it is a workaround, neither clean "
     "nor complete:",
 }
-"""What is true of a patch of each kind."""
+"""The sentence above a patch of each kind."""
 
 _REPORT = Template("""\
 $title
@@ -78,7 +77,7 @@ def report(
     ``run`` is a run of the file with this torch; ``versions`` is the output of ``torch.utils.collect_env``.
     ``finding`` is what the file shows, for a file that has neither a title nor an explanation.
     """
-    parts = _demonstrated(entry) or _as_it_is(entry, run)
+    parts = _of_entry(entry) or _as_it_is(entry, run)
     return _REPORT.substitute(
         title=entry.title or _title(entry, finding),
         explanation=parts.explanation or _explanation(entry, finding),
@@ -91,7 +90,7 @@ def report(
 
 
 def _affected(entry: Entry) -> str:
-    """Say which versions have the bug, and since when, as far as anybody has tried."""
+    """Return a line about the versions that have the bug; empty if none was tried."""
     if not entry.affected:
         return ""
     without = f"; not in {', '.join(entry.unaffected)}" if entry.unaffected else ""
@@ -99,46 +98,28 @@ def _affected(entry: Entry) -> str:
     return f"Affected: torch {', '.join(entry.affected)}{without}.{since}\n\n"
 
 
-def _demonstrated(entry: Entry) -> _Parts | None:
-    """Return the parts of the report of an entry whose program can be told from its scaffolding.
-
-    Not of files that a campaign wrote: their main part compares all that a check compares.
-    """
-    if not entry.cause:
+def _of_entry(entry: Entry) -> _Parts | None:
+    """Run the plain program of an entry; None: the file is no entry, or its program does not show the bug."""
+    if missing_functions(entry.file.read_text(encoding="utf-8")):
         return None
-    try:
-        demo = demonstration(entry)
-    except UsageError:
+    program = plain_program(entry)
+    shown = run_program(program)
+    if shown.right or not (shown.error or shown.values):
         return None
-    shown = run_program(demo)
-    if isinstance(demo.outcome, Raises):
-        return _raised(entry, demo, shown) if shown.error else None
-    if shown.right or shown.error or not shown.values:
-        return None
-    if isinstance(demo.outcome, Holds):
-        expected, got = str(demo.outcome.wanted), shown.values[0]
-        what = f"`{demo.outcome.condition}` is "
+    if shown.error:
+        first = shown.message.strip().partition("\n")[0]
+        explanation = f"Expected: no error, as in eager.\nGot: `{shown.error}: {first}`"
+        output = shown.traceback
     else:
-        (expected, got), what = shown.values, ""
-    explanation = f"Expected: {what}{_value(expected)}\nGot: {what}{_value(got)}"
-    return _Parts(_with_cause(entry, explanation), program_text(demo), f"{expected}\n{got}")
-
-
-def _raised(entry: Entry, demo: Demonstration, shown: Shown) -> _Parts:
-    eager = run_program(demo, eager=True)
-    # Where the model keeps state, a call of it before may lead elsewhere.
-    same = (eager.error, eager.message) == (shown.error, shown.message)
-    first = shown.message.strip().partition("\n")[0]
-    explanation = f"Expected: no error, as in eager.\nGot: `{shown.error}: {first}`"
-    return _Parts(_with_cause(entry, explanation), program_text(demo, eager=same), shown.traceback)
+        explanation = "Expected: {}\nGot: {}".format(*map(_value, shown.values))
+        output = "\n".join(shown.values)
+    if entry.cause:
+        explanation += f"\n\nCause: {entry.cause}"
+    return _Parts(explanation, program.text(prints=not shown.error), output)
 
 
 def _value(text: str) -> str:
     return f"`{text}`" if "\n" not in text else f"\n```\n{text}\n```"
-
-
-def _with_cause(entry: Entry, explanation: str) -> str:
-    return f"{explanation}\n\nCause: {entry.cause}" if entry.cause else explanation
 
 
 def _as_it_is(entry: Entry, run: Run) -> _Parts:

@@ -1,7 +1,7 @@
-"""The fixes of a corpus as a series of commits for PyTorch: one for each root cause, each with a test.
+"""Writes the fixes of a corpus as a series of commits for PyTorch: one for each root cause, with a test.
 
-A commit changes what the commits before it have left, so all of them apply one after the other to the sources
-of the pinned release. ``git am`` takes the mails; their format is that of ``git format-patch``.
+Each commit builds on the commits before it: in this order, they apply to the sources of the pinned release.
+They are mails in the format of ``git format-patch``, which ``git am`` reads.
 """
 
 from __future__ import annotations
@@ -17,9 +17,8 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from exportdiff.core.errors import UsageError
-from exportdiff.known.upstream.demonstration import Demonstration, demonstration
-from exportdiff.known.upstream.plain_program import run_program
-from exportdiff.known.upstream.pytorch_test import Refusal, file_of_test, mode_of
+from exportdiff.known.upstream.plain_program import PlainProgram, plain_program, run_program
+from exportdiff.known.upstream.pytorch_test import ExpectedRefusal, file_of_test, mode_of
 from exportdiff.runtime.patching.fixes import applied
 from exportdiff.runtime.patching.placing import chunks_of
 from exportdiff.runtime.patching.source import source_of
@@ -28,30 +27,29 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from exportdiff.known.corpus.ranking import RootCause
-    from exportdiff.known.upstream.plain_program import Shown
+    from exportdiff.known.upstream.plain_program import Outcome
     from exportdiff.runtime.patching.fix import Fix
 
 _FIELDS = re.compile(r"^(Fits|Kind|Refuses):.*\n?", re.MULTILINE)
 """Lines of a patch's message that are for exportdiff."""
 
-
 _AREAS = {"pipeline": "pipelining", "compile": "dynamo"}
-"""How PyTorch's commits call the part that a mode is of; all others are of ``export``."""
+"""The name of a mode's area in the titles of PyTorch's commits; for all other modes it is ``export``."""
 
 
 @dataclass(frozen=True)
 class Commit:
-    """One root cause, mended."""
+    """The commit that mends one root cause."""
 
     name: str
-    """That of its entry."""
+    """The name of the entry."""
     title: str
     message: str
     """Without the title."""
     files: Mapping[str, tuple[str, str]]
-    """What each file was before, and is afterwards, by path in PyTorch's repository; a new file was empty."""
+    """The text of each file before and after the commit, by path; a new file was empty before."""
     test: str
-    """The path of its test, which is among the files."""
+    """The path of its test, which is one of the files."""
 
 
 @dataclass(frozen=True)
@@ -63,57 +61,54 @@ class LeftOut:
 
 
 @dataclass(frozen=True)
-class Tried:
-    """A root cause whose program shows the bug, and does so no longer with its fixes."""
+class MendedCause:
+    """A root cause whose program shows the bug on plain torch, and no longer shows it with its fixes."""
 
     cause: RootCause
     fixes: tuple[Fix, ...]
-    demonstration: Demonstration
-    refusal: Refusal | None
-    """What the program ends in with the fixes, where it cannot be right."""
+    program: PlainProgram
+    refusal: ExpectedRefusal | None
+    """Set if torch refuses the program with the fixes."""
 
 
-def tried(cause: RootCause, fixes: Mapping[str, Fix]) -> Tried | LeftOut:
-    """Run the program of a root cause without its fixes and with them.
-
-    Without them it must show the bug; with them it shows whether torch is right then, or refuses.
-    """
+def try_to_mend(cause: RootCause, fixes: Mapping[str, Fix]) -> MendedCause | LeftOut:
+    """Run the program of a root cause on plain torch and with its fixes."""
     entry = cause.entry
     own = tuple(fixes[name] for name in cause.fixes if name in fixes)
     if entry.fix not in fixes:
         return LeftOut(entry.name, "its fix does not fit this torch" if entry.fix else "has no fix")
     try:
-        demo = demonstration(entry)
+        program = plain_program(entry)
     except UsageError as error:
         return LeftOut(entry.name, str(error))
-    plain = run_program(demo)
+    plain = run_program(program)
     if plain.right or not (plain.error or plain.values):
         return LeftOut(entry.name, "its program does not show the bug on this torch")
-    mended = run_program(demo, partial(applied, own))
+    mended = run_program(program, partial(applied, own))
     if not mended.right and not _refuses(mended, own):
         shown = mended.message or ", ".join(mended.values)
         return LeftOut(entry.name, f"its program still shows the bug with its fixes: {shown}")
-    refusal = Refusal(mended.error, mended.message, mended.step) if mended.error else None
-    return Tried(cause, own, demo, refusal)
+    refusal = ExpectedRefusal(mended.error, mended.message, mended.line) if mended.error else None
+    return MendedCause(cause, own, program, refusal)
 
 
-def commit_of(one: Tried, before: Sequence[Fix]) -> Commit:
-    """Make the commit of a root cause that comes after those of other fixes.
+def commit_of(mended: MendedCause, before: Sequence[Fix]) -> Commit:
+    """Make the commit of a root cause, on top of the commits of the fixes ``before``.
 
     Raises FixError if the fixes do not fit this torch together.
     """
-    entry, own = one.cause.entry, one.fixes
-    test, text = file_of_test(entry, one.demonstration, one.refusal)
+    entry, own = mended.cause.entry, mended.fixes
+    test, text = file_of_test(entry, mended.program, mended.refusal)
     files = {
         path: (patched(path, _changing(path, before)), patched(path, _changing(path, (*before, *own))))
         for path in sorted({path for fix in own for path, _ in fix.files})
     }
     title = f"[{_AREAS.get(mode_of(entry), 'export')}] {_title(own[0])}"
-    return Commit(entry.name, title, _message(one.cause, own), {**files, test: ("", text)}, test)
+    return Commit(entry.name, title, _message(mended.cause, own), {**files, test: ("", text)}, test)
 
 
 def patched(path: str, fixes: Sequence[Fix]) -> str:
-    """Return the text of an installed file of torch as some fixes leave it. Raises FixError."""
+    """Return the text of an installed file of torch after some fixes. Raises FixError."""
     file = str(installed(path))
     lines = list(source_of(file).lines)
     edits = [edit for chunk in chunks_of(path, file, fixes) for edit in chunk.edits]
@@ -137,12 +132,12 @@ def mail(commit: Commit, number: int, count: int, author: str, date: str) -> byt
     message["Subject"] = f"[PATCH {number}/{count}] {commit.title}"
     body = f"{commit.message}\n---\n{_stat(commit)}\n\n{diff(commit)}-- \nexportdiff\n"
     message.set_content(body, cte="8bit")
-    # The line that git tells a mail in its format by; the number of the commit may be any.
+    # git recognizes the format by this line; the number of the commit does not matter.
     return f"From {number:040x} Mon Sep 17 00:00:00 2001\n".encode() + message.as_bytes()
 
 
 def diff(commit: Commit) -> str:
-    """Return the change of a commit as ``git apply`` takes it."""
+    """Return the changes of a commit in the format of ``git apply``."""
     parts = []
     for path, (before, after) in commit.files.items():
         parts.append(f"diff --git a/{path} b/{path}\n")
@@ -159,10 +154,10 @@ def _changing(path: str, fixes: Iterable[Fix]) -> tuple[Fix, ...]:
     return tuple(fix for fix in fixes if path in dict(fix.files))
 
 
-def _refuses(shown: Shown, fixes: Iterable[Fix]) -> bool:
-    """Whether the program ends in a refusal: declared by a fix, or what a fix of that kind is for."""
-    declared = any(refused.text in shown.message for fix in fixes for refused in fix.refuses)
-    return bool(shown.error) and (declared or any(fix.kind == "refuse" for fix in fixes))
+def _refuses(outcome: Outcome, fixes: Iterable[Fix]) -> bool:
+    """Whether a program raises what one of its fixes declares, or anything if a fix is of kind "refuse"."""
+    declared = any(refused.text in outcome.message for fix in fixes for refused in fix.refuses)
+    return bool(outcome.error) and (declared or any(fix.kind == "refuse" for fix in fixes))
 
 
 def _title(fix: Fix) -> str:
@@ -170,7 +165,7 @@ def _title(fix: Fix) -> str:
 
 
 def _message(cause: RootCause, fixes: Sequence[Fix]) -> str:
-    """Return the text of a commit below its title: what is wrong, why, then what each fix says."""
+    """Return the text below the title: the bug, its cause, and the message of each fix."""
     parts = [textwrap.fill(each, 75) for each in (f"{cause.entry.title}.", cause.entry.cause)]
     for fix in fixes:
         rest = _FIELDS.sub("", fix.message).strip().partition("\n")[2].strip()

@@ -1,52 +1,50 @@
-"""The program of an entry as people write it, and what it shows when it runs.
+"""The program of an entry without ``make()``, ``show()`` and the main part, and the result of running it.
 
-For reports and for tests of PyTorch's: see ``demonstration`` for where the program comes from.
+Reports and tests of PyTorch consist of such a program. It is the body of ``show()``, as it is written in the
+entry, in which what ``make()`` does replaces the call of ``make()``.
 """
 
 from __future__ import annotations
 
 import ast
-import io
 import json
 import pathlib
 import re
 import tempfile
-import tokenize
+import textwrap
 from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from exportdiff.core.errors import UsageError
 from exportdiff.core.program_text.parsing import parse
-from exportdiff.known.upstream.demonstration import Demonstration, Equal, Holds, Raises
+from exportdiff.known.corpus.entry import missing_functions
 from exportdiff.runtime.processes.script import run_file
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
+    from exportdiff.known.corpus.entry import Entry
     from exportdiff.runtime.processes.script import Within
 
 FRAMES = 12
-"""Of a traceback, the last of which are shown."""
+"""The number of frames that a traceback shows, counted from its end."""
+
+_PAIR = "expected, got"
 
 _RUNNER = """\
-import json, pathlib, runpy, sys, traceback
+import json, pathlib, runpy, traceback
 
 import torch
 
-def right(shown):
-    if len(shown) < 2:
-        return [bool(each) for each in shown] == {wanted!r}
-    expected, seen = shown
-    if torch.is_tensor(expected) and torch.is_tensor(seen):
-        try:
-            torch.testing.assert_close(seen, expected, equal_nan=True)
-        except AssertionError:
-            return False
-        return True
-    return bool(expected == seen)
-
-def tell(**what):
-    pathlib.Path({answer!r}).write_text(json.dumps(what))
+def equal(expected, got):
+    try:
+        torch.testing.assert_close(got, expected, equal_nan=True)
+    except TypeError:  # neither tensors nor numbers
+        return bool(expected == got)
+    except Exception:
+        return False
+    return True
 
 try:
     after = runpy.run_path({file!r})
@@ -56,160 +54,151 @@ except BaseException as error:
         tb = tb.tb_next
     trace = "".join(traceback.format_exception(type(error), error, tb, limit=-{frames}, chain=False))
     kind = type(error)
-    at = tb.tb_lineno if tb is not None else 0
     name = kind.__name__ if kind.__module__ == "builtins" else kind.__module__ + "." + kind.__qualname__
-    tell(error=name, message=str(error), traceback=trace, line=at)
+    answer = dict(error=name, message=str(error), traceback=trace, line=tb.tb_lineno if tb else 0)
 else:
-    shown = after["_shown"]
-    tell(shown=[str(each) for each in shown], right=right(shown))
+    values = [after[name] for name in ("expected", "got") if name in after]
+    answer = dict(values=[str(each) for each in values], right=not values or equal(*values))
+pathlib.Path({answer!r}).write_text(json.dumps(answer))
 """
 
 
 @dataclass(frozen=True)
-class Shown:
-    """What a program showed in a fresh process."""
+class PlainProgram:
+    """The program of an entry, as people write it."""
+
+    imports: tuple[str, ...]
+    """Without ``import torch``."""
+    definitions: tuple[str, ...]
+    """Classes, functions and global values."""
+    statements: str
+    """For a wrong value, they end in an assignment to ``expected`` and ``got``; for a crash, they raise."""
+
+    compares: bool
+    """Whether the statements assign ``expected`` and ``got``."""
+
+    @property
+    def head(self) -> str:
+        """The text above the statements."""
+        parts = ["\n".join(["import torch", *self.imports]), *self.definitions]
+        return "\n\n\n".join(parts) + ("\n\n\n" if self.definitions else "\n\n")
+
+    def text(self, *, prints: bool) -> str:
+        """Return the whole program; ``prints``: it ends in prints of the two values."""
+        shown = "\nprint(expected)  # expected\nprint(got)  # got" if prints else ""
+        return self.head + self.statements + shown
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The result of a program in a fresh process."""
 
     right: bool = False
-    """Whether what is seen is what is expected, as PyTorch's tests compare."""
+    """It raises nothing, and the two values are equal as PyTorch's tests compare them."""
     values: tuple[str, ...] = ()
-    """What is expected and what is seen, or the value of a condition; empty: it raised."""
+    """What is expected, and what came; empty: the program compares nothing, or raises."""
     error: str = ""
-    """The exception that it raised, with its module: ``torch._dynamo.exc.UserError``."""
+    """The class of the exception that it raises, with its module: ``torch._dynamo.exc.UserError``."""
     message: str = ""
     traceback: str = ""
-    step: int = 0
-    """Which of the program's steps raised it, from 0 on."""
+    line: int = 0
+    """The line of the statements that raises, counted from 1."""
 
 
-def program_text(demo: Demonstration, *, eager: bool = False) -> str:
-    """Return the program: imports, classes, the calls, and prints of what shows the bug.
+def plain_program(entry: Entry) -> PlainProgram:
+    """Return the program of an entry. Raises UsageError if it lacks a function that entries must have."""
+    source = entry.file.read_text(encoding="utf-8")
+    if missing := missing_functions(source):
+        raise UsageError(f"{entry.file} defines no {missing[0]}")
+    tree = parse(source)
+    lines = source.splitlines()
+    functions = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}
+    statements = _body(functions["show"], lines, _PAIR)
+    parts = {
+        node: _lines_of(node, lines)
+        for node in tree.body[1:]
+        if not isinstance(node, ast.Import | ast.ImportFrom | ast.If) and node is not functions["show"]
+    }
+    call = re.search(r"^(.+) = make\(\)$", statements, re.MULTILINE)
+    others = "\n".join([statements, *(text for node, text in parts.items() if node is not functions["make"])])
+    if call is not None and others.count("make()") == 1:
+        made = _body(functions["make"], lines, call[1])
+        statements = statements[: call.start()] + made + statements[call.end() :]
+    definitions = _needed(parts, statements)
+    text = "\n".join([*definitions, statements])
+    compares = any(isinstance(node, ast.Return) for node in ast.walk(functions["show"]))
+    return PlainProgram(tuple(_imports(tree, text)), definitions, statements, compares)
 
-    ``eager``: of a program that raises, call the model itself as well, where it is at hand.
-    """
-    return "\n".join([*_head(demo), *_calls(demo, eager), *_prints(demo)])
 
-
-def run_program(demo: Demonstration, within: Within = nullcontext, *, eager: bool = False) -> Shown:
-    """Run the program in a fresh process; what it raises is an answer. See ``run_file`` for ``within``."""
+def run_program(program: PlainProgram, within: Within = nullcontext) -> Outcome:
+    """Run a program in a fresh process; an exception that it raises is a result. See ``run_file``."""
     with tempfile.TemporaryDirectory(prefix="exportdiff-") as folder:
         root = pathlib.Path(folder)
         file, runner, answer = root / "repro.py", root / "run.py", root / "answer.json"
-        head = "\n".join(_head(demo)).splitlines()
-        steps = _eager_first(demo) if eager else demo.steps
-        lines = [*head, *steps, f"_shown = [{', '.join(_compared(demo))}]", ""]
-        file.write_text("\n".join(lines), encoding="utf-8")
-        runner.write_text(
-            _RUNNER.format(answer=str(answer), file=str(file), frames=FRAMES, wanted=_wanted(demo)),
-            encoding="utf-8",
-        )
+        file.write_text(program.text(prints=False) + "\n", encoding="utf-8")
+        runner.write_text(_RUNNER.format(answer=str(answer), file=str(file), frames=FRAMES), encoding="utf-8")
         run = run_file(runner, within=within)
         if not answer.exists():
-            return Shown(message=run.problem or run.last_line)
-        told = json.loads(answer.read_text(encoding="utf-8"))
-        trace = _shortened(told.get("traceback", ""), folder)
-        step = _step_at(told.get("line", 0) - len(head), steps)
-        return Shown(
-            told.get("right", False),
-            tuple(told.get("shown", ())),
-            told.get("error", ""),
-            told.get("message", ""),
-            trace,
-            step,
-        )
+            return Outcome(message=run.problem or run.last_line)
+        fields = json.loads(answer.read_text(encoding="utf-8"))
+    if "error" not in fields:
+        return Outcome(fields["right"], tuple(fields["values"]))
+    trace = _without_folders(fields["traceback"], folder)
+    line = fields["line"] - program.head.count("\n")
+    return Outcome(False, (), fields["error"], fields["message"], trace, line)
 
 
-def _wanted(demo: Demonstration) -> list[bool]:
-    return [demo.outcome.wanted] if isinstance(demo.outcome, Holds) else []
+def _lines_of(node: ast.stmt, lines: list[str]) -> str:
+    decorators = getattr(node, "decorator_list", ())
+    start = min([node.lineno, *(each.lineno for each in decorators)])
+    return "\n".join(lines[start - 1 : node.end_lineno])
 
 
-def styled(code: str) -> str:
-    """Return code with the quotes that PyTorch's own code has."""
-    out = []
-    for token in tokenize.generate_tokens(io.StringIO(code).readline):
-        text = token.string
-        if token.type == tokenize.STRING and re.fullmatch(r"'[^'\"\\]*'", text):
-            text = f'"{text[1:-1]}"'
-        out.append((token.type, text, token.start, token.end, token.line))
-    return str(tokenize.untokenize(tokenize.TokenInfo(*each) for each in out))
+def _body(function: ast.FunctionDef, lines: list[str], returned: str) -> str:
+    """Return the body of a function; its last line assigns to ``returned`` instead of returning."""
+    text = textwrap.dedent("\n".join(lines[function.body[0].lineno - 1 : function.end_lineno]))
+    before, found, value = text.rpartition("return ")
+    if not found:
+        return text
+    # "model, args = model, (x,)" becomes "args = (x,)".
+    while value.partition(", ")[0] == returned.partition(", ")[0]:
+        value, returned = value.partition(", ")[2], returned.partition(", ")[2]
+        if not returned:
+            return before.rstrip()
+    return f"{before}{returned} = {value}"
 
 
-def _head(demo: Demonstration) -> Iterator[str]:
-    yield "import torch"
-    yield from demo.imports
-    for definition in demo.definitions:
-        yield ""
-        yield ""
-        yield definition
-    if demo.definitions:
-        yield ""
-    yield ""
+def _needed(parts: dict[ast.stmt, str], statements: str) -> tuple[str, ...]:
+    """Return the definitions that the statements need, and all global statements."""
+    kept = {node: text for node, text in parts.items() if not hasattr(node, "name")}
+    while True:
+        text = "\n".join([*kept.values(), statements])
+        more = {
+            node: part
+            for node, part in parts.items()
+            if node not in kept and _mentions(text, getattr(node, "name", ""))
+        }
+        if not more:
+            return tuple(part for node, part in parts.items() if node in kept)
+        kept |= more
 
 
-def _step_at(line: int, steps: Sequence[str]) -> int:
-    """Return the number of the step that has a line, counted from 1."""
-    for number, step in enumerate(steps):
-        line -= len(step.splitlines())
-        if line <= 0:
-            return number
-    return max(0, len(steps) - 1)
+def _imports(tree: ast.Module, text: str) -> Iterator[str]:
+    """Yield the imports that a text needs, but ``import torch``."""
+    for node in tree.body:
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            node.names = [
+                each for each in node.names if _mentions(text, (each.asname or each.name).partition(".")[0])
+            ]
+            if node.names and ast.unparse(node) != "import torch":
+                yield ast.unparse(node)
 
 
-def _calls(demo: Demonstration, eager: bool) -> Iterator[str]:
-    yield from map(styled, _eager_first(demo) if eager else _without_final_names(demo))
+def _mentions(text: str, name: str) -> bool:
+    return re.search(rf"\b{re.escape(name)}\b", text) is not None
 
 
-def _eager_first(demo: Demonstration) -> tuple[str, ...]:
-    """Return the steps of a program that raises, with a call of the model itself where it is at hand."""
-    if not isinstance(demo.outcome, Raises) or any("model(*args)" in step for step in demo.steps):
-        return demo.steps
-    steps: list[str] = []
-    for step in demo.steps:
-        steps.append(step)
-        if step.startswith("args = "):
-            steps.append("model(*args)  # eager works")
-    return tuple(steps)
-
-
-def _prints(demo: Demonstration) -> Iterator[str]:
-    for value, note in zip(_values(demo), _notes(demo), strict=True):
-        yield f"print({styled(value)})  # {note}"
-
-
-def _notes(demo: Demonstration) -> tuple[str, ...]:
-    if isinstance(demo.outcome, Equal):
-        return "expected", "got"
-    return (f"expected: {demo.outcome.wanted}",) if isinstance(demo.outcome, Holds) else ()
-
-
-def _values(demo: Demonstration) -> tuple[str, ...]:
-    """Return the expressions that show the bug; those of the last two statements take their place."""
-    return _final_values(demo) or _compared(demo)
-
-
-def _compared(demo: Demonstration) -> tuple[str, ...]:
-    if isinstance(demo.outcome, Holds):
-        return (demo.outcome.condition,)
-    return (demo.outcome.expected, demo.outcome.seen) if isinstance(demo.outcome, Equal) else ()
-
-
-def _without_final_names(demo: Demonstration) -> tuple[str, ...]:
-    return demo.steps[:-2] if _final_values(demo) else demo.steps
-
-
-def _final_values(demo: Demonstration) -> tuple[str, ...]:
-    """Return what the last two statements assign, if these are the two names that are compared, in order."""
-    if not isinstance(demo.outcome, Equal) or len(demo.steps) < 2:
-        return ()
-    values = []
-    for name, step in zip((demo.outcome.expected, demo.outcome.seen), demo.steps[-2:], strict=True):
-        node = parse(step).body[0]
-        if not isinstance(node, ast.Assign) or ast.unparse(node.targets[0]) != name:
-            return ()
-        values.append(ast.unparse(node.value))
-    return tuple(values)
-
-
-def _shortened(trace: str, folder: str) -> str:
+def _without_folders(trace: str, folder: str) -> str:
     """Leave the folders of this machine out of a traceback."""
     trace = trace.replace(f"{folder}/", "")
     return re.sub(r'"[^"\n]*/(?:site-packages|dist-packages)/', '"', trace).strip()

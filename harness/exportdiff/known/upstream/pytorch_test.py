@@ -1,54 +1,53 @@
-"""An entry as a test of PyTorch's own: a method of a TestCase, in a file beside PyTorch's."""
+"""Writes the program of an entry as a test of PyTorch: a method of a TestCase, in a file of its own."""
 
 from __future__ import annotations
 
-import ast
 import re
-import textwrap
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from exportdiff.core.program_text.parsing import parse
-from exportdiff.known.upstream.demonstration import Demonstration, Equal, Holds, Raises
-from exportdiff.known.upstream.plain_program import styled
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from exportdiff.known.corpus.entry import Entry
+    from exportdiff.known.upstream.plain_program import PlainProgram
 
 _FOLDERS = {"pipeline": "test/distributed/pipelining", "compile": "test/dynamo"}
-"""Where the tests of a mode are; those of all others are in ``test/export``."""
+"""The folders of PyTorch's tests of a mode; all other modes have theirs in ``test/export``."""
 
 _OWNERS = {"pipeline": "oncall: distributed", "compile": "module: dynamo"}
 
 _WORDS = 60
-"""Characters of a message that a test asks for."""
+"""The number of characters of a message that a test compares."""
 
 
 @dataclass(frozen=True)
-class Refusal:
-    """What torch raises on purpose with the fix."""
+class ExpectedRefusal:
+    """The exception that torch raises on purpose with the fix."""
 
     error: str
-    """The exception's class, with its module."""
+    """The class of the exception, with its module."""
     message: str
-    step: int
-    """Which step of the program ends in it."""
+    line: int
+    """The line of the program's statements that raises it, counted from 1."""
 
 
-def file_of_test(entry: Entry, demo: Demonstration, refusal: Refusal | None = None) -> tuple[str, str]:
+def file_of_test(
+    entry: Entry, program: PlainProgram, refusal: ExpectedRefusal | None = None
+) -> tuple[str, str]:
     """Return the path and the text of a test that fails without the fix of an entry and passes with it.
 
-    ``refusal``: what the program ends in with the fix, where it cannot be right.
+    ``refusal``: with the fix, torch refuses the program.
     """
     mode = mode_of(entry)
     path = f"{_FOLDERS.get(mode, 'test/export')}/test_{entry.name}.py"
     name = "".join(word.capitalize() for word in entry.name.split("_"))
-    method = [f"def test_{entry.name}(self):", *(f"    {line}".rstrip() for line in _body(demo, refusal))]
+    method = [f"def test_{entry.name}(self):", *(f"    {line}".rstrip() for line in _body(program, refusal))]
     lines = [
         f'# Owner(s): ["{_OWNERS.get(mode, "oncall: export")}"]',
-        *_imports(demo, refusal),
+        *_imports(program, refusal),
         "",
         "",
         f"class Test{name}(TestCase):",
@@ -67,48 +66,38 @@ def mode_of(entry: Entry) -> str:
     return entry.path.partition("+")[0].partition(":")[0]
 
 
-def _imports(demo: Demonstration, refusal: Refusal | None) -> Iterator[str]:
-    plain = sorted(each for each in demo.imports if not each.partition(" ")[2].startswith("torch"))
+def _imports(program: PlainProgram, refusal: ExpectedRefusal | None) -> Iterator[str]:
+    plain = sorted(each for each in program.imports if not each.partition(" ")[2].startswith("torch"))
     if plain:
         yield from (*plain, "")
     yield "import torch"
     module, _, name = (refusal.error if refusal else "").rpartition(".")
     own = [f"from {module} import {name}"] if module else []
     common = "from torch.testing._internal.common_utils import run_tests, TestCase"
-    yield from sorted({*(each for each in demo.imports if each not in plain), *own, common})
+    yield from sorted({*(each for each in program.imports if each not in plain), *own, common})
 
 
-def _body(demo: Demonstration, refusal: Refusal | None) -> Iterator[str]:
-    for definition in demo.definitions:
+def _body(program: PlainProgram, refusal: ExpectedRefusal | None) -> Iterator[str]:
+    for definition in program.definitions:
         yield from definition.splitlines()
         yield ""
-    steps = [styled(step) for step in demo.steps]
+    lines = program.statements.splitlines()
     if refusal is None:
-        yield from (line for step in steps for line in step.splitlines())
-        yield from _assertion(demo)
+        yield from lines
+        if program.compares:
+            yield "self.assertEqual(got, expected)"
         return
-    yield from (line for step in steps[: refusal.step] for line in step.splitlines())
+    raising = next(
+        node
+        for node in reversed(parse(program.statements).body)
+        if node.lineno <= refusal.line or node.lineno == 1
+    )
+    yield from lines[: raising.lineno - 1]
     yield f"with self.assertRaisesRegex({refusal.error.rpartition('.')[2]}, {_pattern(refusal)}):"
-    yield textwrap.indent(styled(_without_name(demo.steps[refusal.step])), "    ")
+    yield from (f"    {line}" for line in lines[raising.lineno - 1 : raising.end_lineno])
 
 
-def _without_name(step: str) -> str:
-    """Leave out the name of a result that nobody reads."""
-    node = parse(step).body[0]
-    return ast.unparse(node.value) if isinstance(node, ast.Assign) else step
-
-
-def _pattern(refusal: Refusal) -> str:
+def _pattern(refusal: ExpectedRefusal) -> str:
     """Return a pattern for the beginning of the message, as Python text."""
     words = re.escape(refusal.message.strip().partition("\n")[0][:_WORDS]).replace("\\ ", " ")
     return f'r"{words}"' if '"' not in words and not words.endswith("\\") else repr(words)
-
-
-def _assertion(demo: Demonstration) -> list[str]:
-    if isinstance(demo.outcome, Equal):
-        return [f"self.assertEqual({styled(demo.outcome.seen)}, {styled(demo.outcome.expected)})"]
-    if isinstance(demo.outcome, Holds):
-        kind = "True" if demo.outcome.wanted else "False"
-        return [f"self.assert{kind}({styled(demo.outcome.condition)})"]
-    assert isinstance(demo.outcome, Raises)
-    return []

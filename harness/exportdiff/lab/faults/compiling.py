@@ -20,6 +20,7 @@ from exportdiff.lab.faults.registry import fault, wrapped
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from contextlib import AbstractContextManager
 
 PATHS = "compile:*"
 
@@ -262,10 +263,9 @@ def _without_metadata_guards(attribute: str) -> Any:
 
 
 @fault(check="guards", paths=PATHS, source=SAME)
-def aliasing_is_not_guarded() -> Iterator[None]:
+def aliasing_is_not_guarded() -> AbstractContextManager[object]:
     """Code that was compiled for two different tensors also serves a call that passes one tensor twice."""
-    with mock.patch.object(guarding, "install_no_tensor_aliasing_guard", lambda *_: None):
-        yield
+    return mock.patch.object(guarding, "install_no_tensor_aliasing_guard", lambda *_: None)
 
 
 @fault(check="state", paths=PATHS, source=TRANSPOSED_BUFFER)
@@ -294,10 +294,9 @@ def _replace_method(graph: Any, method: str, other: str) -> None:
 
 
 @fault(check="state", paths=PATHS, source=LAST)
-def side_effects_are_not_replayed() -> Iterator[None]:
+def side_effects_are_not_replayed() -> AbstractContextManager[object]:
     """After tracing, Dynamo does not replay what the model assigned to its attributes."""
-    with wrapped(SideEffects, "codegen_update_mutated", lambda original, *args: None):
-        yield
+    return wrapped(SideEffects, "codegen_update_mutated", lambda original, *args: None)
 
 
 @fault(check="outputs", paths=PATHS, source=BREAK)

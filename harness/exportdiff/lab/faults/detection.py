@@ -29,7 +29,7 @@ from exportdiff.lab.faults import FAULTS
 from exportdiff.runtime.observing.between_programs import free_programs
 from exportdiff.runtime.patching.installed import installed, without_fixes
 from exportdiff.runtime.paths.stopwatch import Stopwatch
-from exportdiff.runtime.processes.child import NOWHERE, Child, Death, Stopped, TaskFailure
+from exportdiff.runtime.processes.child import DEVNULL, Child, Death, Stopped, TaskFailure
 from exportdiff.runtime.processes.in_child import call_fresh
 from exportdiff.runtime.processes.server import server
 
@@ -120,7 +120,7 @@ def _listen(
 ) -> tuple[_Progress, Detection | Death | TaskFailure]:
     """Let a child fuzz from ``start`` on; return the last program it began, and its answer."""
     last, heard = start, time.monotonic()
-    with Child(_fuzz, fault, settings, start, output=NOWHERE) as child:
+    with Child(_fuzz, fault, settings, start, output=DEVNULL) as child:
         while True:
             answer: _Progress | Detection | Death | TaskFailure
             answer = child.receive(settings.example_seconds, stop)

@@ -18,7 +18,6 @@ from exportdiff.lab.faults.registry import fault
 from exportdiff.runtime.patching.editing import edited
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from contextlib import AbstractContextManager
 
 # An ordinary import would return the function cond, which hides the module of the same name.
@@ -140,145 +139,130 @@ class Model(nn.Module):
 
 
 @fault(check="guards", paths="nonstrict:*", source=TRANSPOSE, cites="PR 89140")
-def recorded_metadata_changes_with_mutation() -> Iterator[None]:
+def recorded_metadata_changes_with_mutation() -> AbstractContextManager[object]:
     """Export records fake tensors without a snapshot, so later mutations change the record (issue 93610)."""
-    with edited(proxy_tensor.snapshot_fake, "return fast_detach(", "return val if True else fast_detach("):
-        yield
+    return edited(proxy_tensor.snapshot_fake, "return fast_detach(", "return val if True else fast_detach(")
 
 
 @fault(check="inputs", paths="*strict:*", source=INPUT_IN_PLACE, cites="PR 130552")
-def in_place_operators_are_removed_as_dead_code() -> Iterator[None]:
+def in_place_operators_are_removed_as_dead_code() -> AbstractContextManager[object]:
     """Export removes an operator that has an unused result, even if the operator mutates its argument."""
-    with edited(
+    return edited(
         trace._export_to_aten_ir_make_fx,
         "                return True\n",
         "                return node.op != 'call_function'\n",
-    ):
-        yield
+    )
 
 
 @fault(check="state", paths="nonstrict:*", source=ASSIGNED, cites="PR 122337")
-def assigned_buffers_keep_their_old_value() -> Iterator[None]:
+def assigned_buffers_keep_their_old_value() -> AbstractContextManager[object]:
     """The program does not write a buffer to which the model assigns a new tensor."""
-    with edited(trace._export_to_aten_ir_make_fx, "in assigned_buffers.items():", "in ():"):
-        yield
+    return edited(trace._export_to_aten_ir_make_fx, "in assigned_buffers.items():", "in ():")
 
 
 @fault(check="state", paths="nonstrict:*", source=ASSIGNED)
-def assigned_values_go_to_the_wrong_buffer() -> Iterator[None]:
+def assigned_values_go_to_the_wrong_buffer() -> AbstractContextManager[object]:
     """Export matches graph inputs with buffers in alphabetical order, not in the order of registration."""
-    with edited(
+    return edited(
         trace._export_to_aten_ir_make_fx,
         "enumerate(non_strict_root._buffers.items())",
         "enumerate(sorted(non_strict_root._buffers.items()))",
-    ):
-        yield
+    )
 
 
 @fault(check="outputs", paths="nonstrict:*", source=TIED, cites="PR 124847")
-def tied_parameters_are_missing_from_the_state_dict() -> Iterator[None]:
+def tied_parameters_are_missing_from_the_state_dict() -> AbstractContextManager[object]:
     """The program's state dict has only one name of a tied parameter, but its signature has all of them."""
-    with edited(
+    return edited(
         trace._get_original_state_dict,
         "mod.named_parameters(remove_duplicate=False)",
         "mod.named_parameters()",
-    ):
-        yield
+    )
 
 
 @fault(check="sharing", paths="nonstrict:*", source=TWO_NAMES)
-def a_buffer_is_copied_for_each_of_its_names() -> Iterator[None]:
+def a_buffer_is_copied_for_each_of_its_names() -> AbstractContextManager[object]:
     """The program's state dict holds one copy of a buffer for each of its names."""
-    with edited(
+    return edited(
         trace._get_original_state_dict,
         "dict(mod.named_buffers(remove_duplicate=False))",
         "{name: buffer.clone() for name, buffer in mod.named_buffers(remove_duplicate=False)}",
-    ):
-        yield
+    )
 
 
 @fault(check="outputs", paths="nonstrict:module*", source=KEYWORDS, cites="PR 105337")
-def keyword_arguments_are_taken_in_alphabetical_order() -> Iterator[None]:
+def keyword_arguments_are_taken_in_alphabetical_order() -> AbstractContextManager[object]:
     """Export records the names of keyword arguments in alphabetical order, but their values in call order."""
-    with edited(trace._get_forward_arg_names, "names.extend(kwargs.keys())", "names.extend(sorted(kwargs))"):
-        yield
+    return edited(trace._get_forward_arg_names, "names.extend(kwargs.keys())", "names.extend(sorted(kwargs))")
 
 
 @fault(check="outputs", paths="*strict:*", source=LITERAL, cites="PR 81192")
-def constants_are_not_copied() -> Iterator[None]:
+def constants_are_not_copied() -> AbstractContextManager[object]:
     """All calls share one tensor for a literal in forward, so a mutation in one call affects the next."""
-    with edited(
+    return edited(
         proxy_tensor.proxy_call, "        func = torch.ops.aten.lift_fresh_copy.default\n", "        pass\n"
-    ):
-        yield
+    )
 
 
 @fault(check="outputs", paths="*strict:*", source=LITERAL)
-def constants_are_mutated_while_tracing() -> Iterator[None]:
+def constants_are_mutated_while_tracing() -> AbstractContextManager[object]:
     """To know the value of a constant, tracing runs in-place operators on the constant instead of a copy."""
-    with edited(proxy_tensor.proxy_call, "constant = args[0].clone()", "constant = args[0]"):
-        yield
+    return edited(proxy_tensor.proxy_call, "constant = args[0].clone()", "constant = args[0]")
 
 
 @fault(check="outputs", paths="nonstrict:module*", source=READ_TWICE)
-def a_constant_that_is_read_twice_is_lifted_twice() -> Iterator[None]:
+def a_constant_that_is_read_twice_is_lifted_twice() -> AbstractContextManager[object]:
     """Every read of a constant becomes a graph input with the same target, which lowering refuses."""
-    with edited(lift_constants_pass.lift_constants_pass, "if constant_val in lifted_objs:", "if False:"):
-        yield
+    return edited(lift_constants_pass.lift_constants_pass, "if constant_val in lifted_objs:", "if False:")
 
 
 @fault(check="outputs", paths="nonstrict:*", source=AUTOCAST)
-def code_after_autocast_runs_with_autocast() -> Iterator[None]:
+def code_after_autocast_runs_with_autocast() -> AbstractContextManager[object]:
     """The submodule of an autocast block also contains the operators after the block."""
-    with edited(
+    return edited(
         replace_autocast_with_hop_pass._split_autocast,
         "first_node_after_outer_most_exit = True",
         "first_node_after_outer_most_exit = False",
-    ):
-        yield
+    )
 
 
 @fault(check="outputs", paths="*strict:*", source=COND)
-def the_branches_of_cond_are_swapped() -> Iterator[None]:
+def the_branches_of_cond_are_swapped() -> AbstractContextManager[object]:
     """In the graph of torch.cond, the true branch and the false branch are swapped."""
-    with edited(
+    return edited(
         conditional.trace_cond,
         "args = (pred, true_graph, false_graph, operands)",
         "args = (pred, false_graph, true_graph, operands)",
-    ):
-        yield
+    )
 
 
-def _changed_tracing(code: str) -> AbstractContextManager[None]:
+def _changed_tracing(code: str) -> AbstractContextManager[object]:
     """Run ``code`` before tracing handles an operator; ``code`` may change ``func``, the operator."""
     next_line = "    if func is torch.ops.aten.is_nonzero.default:\n"
     return edited(proxy_tensor.proxy_call, next_line, code + next_line)
 
 
 @fault(check="gradients", paths="*strict:*", source=DETACHED)
-def detach_is_ignored() -> Iterator[None]:
+def detach_is_ignored() -> AbstractContextManager[object]:
     """Tracing uses x where the model uses x.detach(), so gradients flow where they must not."""
-    with _changed_tracing("    if func is torch.ops.aten.detach.default:\n        return args[0]\n"):
-        yield
+    return _changed_tracing("    if func is torch.ops.aten.detach.default:\n        return args[0]\n")
 
 
 @fault(check="gradients", paths="*strict:*", source=NO_GRAD, cites="PR 116339")
-def no_grad_regions_are_inlined() -> Iterator[None]:
+def no_grad_regions_are_inlined() -> AbstractContextManager[object]:
     """Export inlines a region that changes the grad mode, and keeps a region that does not change it."""
-    with edited(
+    return edited(
         replace_set_grad_with_hop_pass._is_set_grad_enabled_sub_mod,
         "first_non_ph.args[0] != torch.is_grad_enabled()",
         "first_non_ph.args[0] == torch.is_grad_enabled()",
-    ):
-        yield
+    )
 
 
 @fault(check="aliasing", paths="*strict:*", source=VIEW)
-def views_are_traced_as_copies() -> Iterator[None]:
+def views_are_traced_as_copies() -> AbstractContextManager[object]:
     """The program returns or mutates a copy where the model returns or mutates a view."""
-    with _changed_tracing(
+    return _changed_tracing(
         "    name = func._schema.name.removeprefix('aten::')\n"
         "    if name in ('view', 'select', 'slice', 'transpose', 'unsqueeze', 'squeeze', 'permute'):\n"
         "        func = getattr(getattr(torch.ops.aten, f'{name}_copy'), func._overloadname)\n"
-    ):
-        yield
+    )

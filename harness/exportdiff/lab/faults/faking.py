@@ -15,6 +15,7 @@ from exportdiff.runtime.patching.editing import edited
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from contextlib import AbstractContextManager
 
 ONE_AND_ONE = """
 class Model(nn.Module):
@@ -71,55 +72,50 @@ def _edited_prediction(function: Any, old: str, new: str) -> Iterator[None]:
 
 
 @fault(check="fake", paths="*strict:module*", source=ONE_AND_ONE, cites="PR 113873")
-def fake_cache_confuses_int_and_float() -> Iterator[None]:
+def fake_cache_confuses_int_and_float() -> AbstractContextManager[object]:
     """The fake tensor cache does not distinguish 1 from 1.0, although their results have different dtypes."""
-    with _edited_prediction(
+    return _edited_prediction(
         FakeTensorMode._prep_args_for_hash,
         "            result.append(type(arg))\n            result.append(arg)\n",
         "            result.append(arg)\n",
-    ):
-        yield
+    )
 
 
 @fault(check="fake", paths="*strict:module*", source=SECOND_ROW)
-def cached_fake_views_have_offset_zero() -> Iterator[None]:
+def cached_fake_views_have_offset_zero() -> AbstractContextManager[object]:
     """A fake view that comes from the cache has storage offset 0."""
-    with _edited_prediction(
+    return _edited_prediction(
         FakeTensorMode._get_output_tensor_from_cache_entry,
         "storage_offset = check_value(metadata.storage_offset, state)",
         "storage_offset = 0",
-    ):
-        yield
+    )
 
 
 @fault(check="fake", paths="*strict:module*", source=CAST)
-def fake_casts_are_contiguous() -> Iterator[None]:
+def fake_casts_are_contiguous() -> AbstractContextManager[object]:
     """The fake kernel of a cast returns contiguous strides instead of the strides of its argument."""
-    with _edited_prediction(
+    return _edited_prediction(
         _prims._convert_element_type_meta,
         "strides = a.stride()",
         "strides = utils.make_contiguous_strides_for(a.shape)",
-    ):
-        yield
+    )
 
 
 @fault(check="fake", paths="*strict:module*", source=SOFTMAX, cites="PR 147862")
-def fake_softmax_keeps_strides() -> Iterator[None]:
+def fake_softmax_keeps_strides() -> AbstractContextManager[object]:
     """The fake kernel of softmax keeps the strides of its argument, but the real kernel does not."""
-    with _edited_prediction(
+    return _edited_prediction(
         _meta_registrations.softmax,
         "dtype=result_dtype, memory_format=torch.contiguous_format)\n    return res",
         "dtype=result_dtype)\n    return res",
-    ):
-        yield
+    )
 
 
 @fault(check="fake", paths="*strict:module*", source=SUM)
-def fake_additions_are_contiguous() -> Iterator[None]:
+def fake_additions_are_contiguous() -> AbstractContextManager[object]:
     """With dynamic shapes, the fake kernel of add ignores the strides of its arguments."""
-    with _edited_prediction(
+    return _edited_prediction(
         fake_impls.get_fast_op_impls()[torch.ops.aten.add.Tensor],
         "if is_noncontiguous_supported(common_device):",
         "if False:",
-    ):
-        yield
+    )

@@ -12,6 +12,7 @@ from exportdiff.runtime.patching.editing import edited
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from contextlib import AbstractContextManager
 
 # The name torch.export.unflatten is the function; this is the module that defines the function.
 unflattening: Any = sys.modules[UnflattenedModule.__module__]
@@ -218,10 +219,9 @@ class Model(nn.Module):
 
 
 @fault(check="outputs", paths="nonstrict:unflatten*", source=CALLED_TWICE, cites="PR 137013")
-def every_call_runs_the_first_calls_graph() -> Iterator[None]:
+def every_call_runs_the_first_calls_graph() -> AbstractContextManager[object]:
     """A submodule that is called twice runs the graph of its first call both times."""
-    with wrapped(unflattening, "_check_graph_equivalence", lambda original, *modules: True):
-        yield
+    return wrapped(unflattening, "_check_graph_equivalence", lambda original, *modules: True)
 
 
 @fault(check="outputs", paths="nonstrict:unflatten*", source=TWO_NUMBERS)
@@ -253,78 +253,68 @@ def calls_with_different_buffers_share_a_graph() -> Iterator[None]:
 
 
 @fault(check="outputs", paths="nonstrict:unflatten*", source=CALLED_TWICE, cites="PR 142141")
-def later_calls_lack_the_parameters() -> Iterator[None]:
+def later_calls_lack_the_parameters() -> AbstractContextManager[object]:
     """Only the graph of a submodule's first call gets the parameters."""
-    with edited(unflattening._assign_attr, "if _is_call_name(k, item)", "if k == item"):
-        yield
+    return edited(unflattening._assign_attr, "if _is_call_name(k, item)", "if k == item")
 
 
 @fault(check="outputs", paths="nonstrict:unflatten*", source=DROPPED, cites="PR 179278")
-def sorting_submodules_fails_on_later_calls() -> Iterator[None]:
+def sorting_submodules_fails_on_later_calls() -> AbstractContextManager[object]:
     """Sorting the submodules looks up the name of a second call, which is not in the list."""
-    with edited(
+    return edited(
         unflattening._reorder_submodules,
         "fqn_order.get(fqn, fqn_order.get(base_fqn, len(fqn_order)))",
         "fqn_order[fqn]",
-    ):
-        yield
+    )
 
 
 @fault(check="outputs", paths="nonstrict:unflatten*", source=CLOSURE, cites="PR 159418")
-def a_call_from_outside_the_parent_fails() -> Iterator[None]:
+def a_call_from_outside_the_parent_fails() -> AbstractContextManager[object]:
     """unflatten cannot place a module that is called by a module other than its parent."""
-    with wrapped(unflattening, "_fix_nn_module_stacks", lambda original, graph: None):
-        yield
+    return wrapped(unflattening, "_fix_nn_module_stacks", lambda original, graph: None)
 
 
 @fault(check="outputs", paths="nonstrict:unflatten*", source=COND_IN_CHILD, cites="PR 138978")
-def branch_graphs_are_not_copied() -> Iterator[None]:
+def branch_graphs_are_not_copied() -> AbstractContextManager[object]:
     """A rebuilt submodule lacks the branch graphs of its torch.cond."""
-    with wrapped(unflattening, "_copy_graph_attrs", lambda original, *rest: None):
-        yield
+    return wrapped(unflattening, "_copy_graph_attrs", lambda original, *rest: None)
 
 
 @fault(check="outputs", paths="nonstrict:unflatten*", source=TWO_LEVELS, cites="PR 137646")
-def consecutive_calls_are_merged() -> Iterator[None]:
+def consecutive_calls_are_merged() -> AbstractContextManager[object]:
     """Two calls of a submodule with nothing between them become one call."""
-    with edited(unflattening._ModuleFrame.run_from, 'int(k.split("@")[-1]) if "@" in k else 0', "0"):
-        yield
+    return edited(unflattening._ModuleFrame.run_from, 'int(k.split("@")[-1]) if "@" in k else 0', "0")
 
 
 @fault(check="purity", paths="nonstrict:unflatten*", source=CALLED_TWICE)
-def unflatten_prints_debug_output() -> Iterator[None]:
+def unflatten_prints_debug_output() -> AbstractContextManager[object]:
     """The debug output of unflatten is left on."""
-    with edited(unflattening._ModuleFrame.__init__, "self.verbose = False", "self.verbose = True"):
-        yield
+    return edited(unflattening._ModuleFrame.__init__, "self.verbose = False", "self.verbose = True")
 
 
 @fault(check="structure", paths="nonstrict:unflatten*", source=SAME_CALL_TWICE, cites="PR 137013")
-def identical_calls_do_not_share_a_graph() -> Iterator[None]:
+def identical_calls_do_not_share_a_graph() -> AbstractContextManager[object]:
     """Two identical calls of a submodule do not share a graph."""
-    with wrapped(unflattening, "_check_graph_equivalence", lambda original, *modules: False):
-        yield
+    return wrapped(unflattening, "_check_graph_equivalence", lambda original, *modules: False)
 
 
 @fault(check="structure", paths="nonstrict:unflatten*", source=NEVER_CALLED)
-def uncalled_modules_are_missing() -> Iterator[None]:
+def uncalled_modules_are_missing() -> AbstractContextManager[object]:
     """The rebuilt hierarchy lacks the modules that the model does not call."""
-    with edited(unflattening._reorder_submodules, "if _get_submodule(parent, fqn) is None:", "if False:"):
-        yield
+    return edited(unflattening._reorder_submodules, "if _get_submodule(parent, fqn) is None:", "if False:")
 
 
 @fault(check="structure", paths="nonstrict:unflatten*", source=SAME_CALL_TWICE)
-def operators_move_to_the_root() -> Iterator[None]:
+def operators_move_to_the_root() -> AbstractContextManager[object]:
     """The rebuilt root module runs the operators of its submodules itself."""
-    with edited(unflattening._fix_nn_module_stacks, "if _is_prefix(prev_fqn, curr_fqn):", "if False:"):
-        yield
+    return edited(unflattening._fix_nn_module_stacks, "if _is_prefix(prev_fqn, curr_fqn):", "if False:")
 
 
 @fault(check="structure", paths="nonstrict:unflatten*", source=TWO_CHILDREN)
-def submodules_come_in_reverse() -> Iterator[None]:
+def submodules_come_in_reverse() -> AbstractContextManager[object]:
     """The submodules of an unflattened module are enumerated in reverse order."""
-    with edited(
+    return edited(
         unflattening._reorder_submodules,
         "children.sort(key=operator.itemgetter(0))",
         "children.sort(key=operator.itemgetter(0), reverse=True)",
-    ):
-        yield
+    )

@@ -14,7 +14,7 @@ from exportdiff.lab.faults.unlifting import REST
 from exportdiff.runtime.patching.editing import edited
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from contextlib import AbstractContextManager
 
 RANGE = """
 class Model(nn.Module):
@@ -72,81 +72,70 @@ def make():
 
 
 @fault(check="guards", paths="nonstrict:unflatten*", source=LINEAR)
-def unflatten_expects_a_wrong_size() -> Iterator[None]:
+def unflatten_expects_a_wrong_size() -> AbstractContextManager[object]:
     """The check of input sizes in unflatten is off by one."""
-    with edited(export_utils._check_symint, "elif arg != int(symint):", "elif arg + 1 != int(symint):"):
-        yield
+    return edited(export_utils._check_symint, "elif arg != int(symint):", "elif arg + 1 != int(symint):")
 
 
 @fault(check="guards", paths="nonstrict:unflatten*", source=RANGE)
-def unflatten_excludes_the_largest_size() -> Iterator[None]:
+def unflatten_excludes_the_largest_size() -> AbstractContextManager[object]:
     """The check of input sizes in unflatten refuses the largest size of a range."""
-    with edited(export_utils._check_symint, "if arg > max_val:", "if arg >= max_val:"):
-        yield
+    return edited(export_utils._check_symint, "if arg > max_val:", "if arg >= max_val:")
 
 
 @fault(check="guards", paths="nonstrict:module*", source=RANGE)
-def guards_exclude_the_largest_size() -> Iterator[None]:
+def guards_exclude_the_largest_size() -> AbstractContextManager[object]:
     """The guard on a range of sizes refuses the largest size."""
-    with edited(unlifting._get_input_guards_for_graph, 'f"{src} <= {max_val}"', 'f"{src} < {max_val}"'):
-        yield
+    return edited(unlifting._get_input_guards_for_graph, 'f"{src} <= {max_val}"', 'f"{src} < {max_val}"')
 
 
 @fault(check="guards", paths="nonstrict:module*", source=RANGE)
-def guards_exclude_the_smallest_size() -> Iterator[None]:
+def guards_exclude_the_smallest_size() -> AbstractContextManager[object]:
     """The guard on a range of sizes refuses the smallest size."""
-    with edited(unlifting._get_input_guards_for_graph, 'f"{src} >= {min_val}"', 'f"{src} > {min_val}"'):
-        yield
+    return edited(unlifting._get_input_guards_for_graph, 'f"{src} >= {min_val}"', 'f"{src} > {min_val}"')
 
 
 @fault(check="outputs", paths="nonstrict:module*", source=STRING)
-def guards_write_strings_without_quotes() -> Iterator[None]:
+def guards_write_strings_without_quotes() -> AbstractContextManager[object]:
     """The guard on a string lacks the quotes, so it reads the string as the name of a variable."""
-    with edited(unlifting._get_input_guards_for_graph, "\"{src} == '{meta}'\"", '"{src} == {meta}"'):
-        yield
+    return edited(unlifting._get_input_guards_for_graph, "\"{src} == '{meta}'\"", '"{src} == {meta}"')
 
 
 @fault(check="outputs", paths="nonstrict:module*", source=NOT_A_NUMBER, cites="PR 180399")
-def guards_contain_the_text_nan() -> Iterator[None]:
+def guards_contain_the_text_nan() -> AbstractContextManager[object]:
     """The guard on a NaN contains the text nan, which is not defined there."""
-    with edited(unlifting._get_input_guards_for_graph, "if math.isnan(meta):", "if False:"):
-        yield
+    return edited(unlifting._get_input_guards_for_graph, "if math.isnan(meta):", "if False:")
 
 
 @fault(check="outputs", paths="nonstrict:module*", source=REST)
-def guards_misname_variadic_arguments() -> Iterator[None]:
+def guards_misname_variadic_arguments() -> AbstractContextManager[object]:
     """Guards on *args use the names in the model's signature instead of the names in ep.module()."""
-    with wrapped(unlifting, "_force_gm_signature_match", lambda original, code, signature: code):
-        yield
+    return wrapped(unlifting, "_force_gm_signature_match", lambda original, code, signature: code)
 
 
 @fault(check="guards", paths="nonstrict:module*", source=FLAG)
-def guards_accept_another_flag() -> Iterator[None]:
+def guards_accept_another_flag() -> AbstractContextManager[object]:
     """There is no guard on Python numbers and flags, although the graph has them as constants."""
-    with edited(unlifting._get_input_guards_for_graph, "if isinstance(meta, int):", "if False:"):
-        yield
+    return edited(unlifting._get_input_guards_for_graph, "if isinstance(meta, int):", "if False:")
 
 
 @fault(check="guards", paths="nonstrict:module*", source=SIZE)
-def guards_accept_another_size() -> Iterator[None]:
+def guards_accept_another_size() -> AbstractContextManager[object]:
     """There is no guard on a size that the graph has as a constant."""
-    with edited(unlifting._get_input_guards_for_graph, "if isinstance(dim, int):", "if False:"):
-        yield
+    return edited(unlifting._get_input_guards_for_graph, "if isinstance(dim, int):", "if False:")
 
 
 @fault(check="guards", paths="nonstrict:unflatten*", source=FLAG)
-def unflatten_accepts_another_flag() -> Iterator[None]:
+def unflatten_accepts_another_flag() -> AbstractContextManager[object]:
     """The rebuilt module does not compare Python arguments with the values at export."""
-    with edited(export_utils._check_input_constraints_for_graph, "elif arg != node_val:", "elif False:"):
-        yield
+    return edited(export_utils._check_input_constraints_for_graph, "elif arg != node_val:", "elif False:")
 
 
 @fault(check="guards", paths="nonstrict:unflatten*", source=SIZE)
-def unflatten_accepts_any_input() -> Iterator[None]:
+def unflatten_accepts_any_input() -> AbstractContextManager[object]:
     """The rebuilt module does not check its inputs."""
-    with edited(
+    return edited(
         UnflattenedModule.__init__,
         "self.check_input_constraints = True",
         "self.check_input_constraints = False",
-    ):
-        yield
+    )

@@ -15,6 +15,7 @@ from exportdiff.runtime.patching.editing import edited
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from contextlib import AbstractContextManager
     from typing import Any
 
 FROZEN = """
@@ -65,95 +66,85 @@ def unflatten_raises_key_error() -> Iterator[None]:
 
 
 @fault(check="outputs", paths="nonstrict:unflatten*", source=TWO_OUTPUTS)
-def unflatten_swaps_outputs() -> Iterator[None]:
+def unflatten_swaps_outputs() -> AbstractContextManager[object]:
     """The rebuilt module returns its outputs in reverse order."""
-    with edited(
+    return edited(
         UnflattenedModule.forward,
         "pytree.tree_unflatten(tree_out, signature",
         "pytree.tree_unflatten(tree_out[::-1], signature",
-    ):
-        yield
+    )
 
 
 @fault(check="inputs", paths="nonstrict:unflatten*", source=INPUT_IN_PLACE)
-def unflatten_loses_input_updates() -> Iterator[None]:
+def unflatten_loses_input_updates() -> AbstractContextManager[object]:
     """unflatten removes an in-place operator on an input if nothing reads its result."""
-    with edited(
+    return edited(
         UnflattenedModule.__init__,
         "_fix_nn_module_stacks(export_graph)",
         f"_fix_nn_module_stacks(export_graph); export_graph.{NO_IN_PLACE.format('placeholder')}",
-    ):
-        yield
+    )
 
 
 @fault(check="state", paths="nonstrict:unflatten*", source=FROZEN, cites="PR 134353")
-def unflatten_unfreezes_parameters() -> Iterator[None]:
+def unflatten_unfreezes_parameters() -> AbstractContextManager[object]:
     """A parameter with requires_grad=False has requires_grad=True in the rebuilt module."""
-    with edited(
+    return edited(
         UnflattenedModule.__init__, "param.clone(), requires_grad=param.requires_grad", "param.clone()"
-    ):
-        yield
+    )
 
 
 @fault(check="sharing", paths="nonstrict:unflatten*", source=TIED, cites="PR 124892")
-def unflatten_unties_parameters() -> Iterator[None]:
+def unflatten_unties_parameters() -> AbstractContextManager[object]:
     """Each name of a tied parameter gets its own clone."""
-    with edited(UnflattenedModule.__init__, "if _id(param) not in id_to_param:", "if True:"):
-        yield
+    return edited(UnflattenedModule.__init__, "if _id(param) not in id_to_param:", "if True:")
 
 
 @fault(check="sharing", paths="nonstrict:unflatten*", source=TWO_NAMES, cites="PR 125758")
-def unflatten_unties_buffers() -> Iterator[None]:
+def unflatten_unties_buffers() -> AbstractContextManager[object]:
     """Each name of a tied buffer gets its own clone."""
-    with edited(UnflattenedModule.__init__, "if _id(buffer) not in id_to_buffer:", "if True:"):
-        yield
+    return edited(UnflattenedModule.__init__, "if _id(buffer) not in id_to_buffer:", "if True:")
 
 
 @fault(check="state", paths="nonstrict:unflatten*", source=TWO_NAMES)
-def unflatten_zeroes_buffers() -> Iterator[None]:
+def unflatten_zeroes_buffers() -> AbstractContextManager[object]:
     """The buffers of the rebuilt module have the right size but contain zeros."""
-    with edited(
+    return edited(
         UnflattenedModule.__init__, "(buffer.clone(), persistent)", "(torch.zeros_like(buffer), persistent)"
-    ):
-        yield
+    )
 
 
 @fault(check="state", paths="nonstrict:unflatten*", source=COUNTER)
-def unflatten_forgets_buffers() -> Iterator[None]:
+def unflatten_forgets_buffers() -> AbstractContextManager[object]:
     """A buffer that the graph uses becomes a plain attribute of the rebuilt module."""
-    with edited(
+    return edited(
         unflattening._assign_attr,
         "to_module.register_buffer(field, from_obj, persistent=persistent)",
         "setattr(to_module, field, from_obj)",
-    ):
-        yield
+    )
 
 
 @fault(check="state", paths="nonstrict:*", source=NON_PERSISTENT)
-def lowering_adds_buffers_to_the_state_dict() -> Iterator[None]:
+def lowering_adds_buffers_to_the_state_dict() -> AbstractContextManager[object]:
     """A buffer that does not persist is in the state dict of what runs."""
-    with edited(unflattening._assign_attr, "persistent=persistent", "persistent=True"):
-        yield
+    return edited(unflattening._assign_attr, "persistent=persistent", "persistent=True")
 
 
 @fault(check="sharing", paths="nonstrict:unflatten*", source=CALLED_TWICE)
-def each_call_has_its_own_parameters() -> Iterator[None]:
+def each_call_has_its_own_parameters() -> AbstractContextManager[object]:
     """Each module, and each graph of a call, gets its own clone of a parameter."""
-    with edited(
+    return edited(
         unflattening._assign_attr,
         "to_module.register_parameter(field, from_obj)",
         "to_module.register_parameter(field, torch.nn.Parameter(from_obj.detach().clone()))",
-    ):
-        yield
+    )
 
 
 @fault(check="purity", paths="nonstrict:unflatten*", source=COUNTER)
-def unflatten_mutates_the_programs_buffers() -> Iterator[None]:
+def unflatten_mutates_the_programs_buffers() -> AbstractContextManager[object]:
     """Rebuilding the hierarchy mutates the buffers of the exported program."""
-    with edited(
+    return edited(
         UnflattenedModule.__init__, "(buffer.clone(), persistent)", "(buffer.add_(1).clone(), persistent)"
-    ):
-        yield
+    )
 
 
 @fault(check="outputs", paths="nonstrict:*", source=NON_PERSISTENT, cites="PR 118876")
@@ -165,31 +156,29 @@ def non_persistent_buffers_are_read_from_the_state_dict() -> Iterator[None]:
 
 
 @fault(check="guards", paths="nonstrict:unflatten*", source=LITERAL, cites="issue 116914")
-def unflatten_takes_constants_as_inputs() -> Iterator[None]:
+def unflatten_takes_constants_as_inputs() -> AbstractContextManager[object]:
     """The rebuilt module counts a tensor literal in forward as one of its inputs."""
-    with edited(
+    return edited(
         UnflattenedModule.__init__,
         'for node in self.graph.nodes if node.op == "placeholder"',
         'for node in export_graph.nodes if node.op == "placeholder" and node.name[:2] not in ("p_", "b_")',
-    ):
-        yield
+    )
 
 
 @fault(check="sharing", paths="nonstrict:unflatten*", source=LINEAR)
-def unflatten_shares_the_parameters_of_the_program() -> Iterator[None]:
+def unflatten_shares_the_parameters_of_the_program() -> AbstractContextManager[object]:
     """A parameter of an unflattened module is in the memory of the program's."""
-    with edited(
+    return edited(
         UnflattenedModule.__init__,
         "param.clone(), requires_grad=param",
         "param.detach(), requires_grad=param",
-    ):
-        yield
+    )
 
 
 @fault(check="guards", paths="nonstrict:unflatten*", source=FLAG)
-def unflattened_modules_stay_busy_after_a_refusal() -> Iterator[None]:
+def unflattened_modules_stay_busy_after_a_refusal() -> AbstractContextManager[object]:
     """An unflattened module that has refused a call refuses every later one."""
-    with edited(
+    return edited(
         UnflattenedModule.process_forward_inputs,
         "signature = self.module_call_graph[0].signature",
         "signature = self.module_call_graph[0].signature\n"
@@ -197,5 +186,4 @@ def unflattened_modules_stay_busy_after_a_refusal() -> Iterator[None]:
         "        raise RuntimeError('busy')\n"
         "    vars(self)['busy'] = True",
         ("\n    return flat_args", "\n    vars(self)['busy'] = False\n    return flat_args"),
-    ):
-        yield
+    )

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import contextlib
+import inspect
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from typing import cast
 from unittest import mock
 
-Plant = Callable[[], Iterator[None]]
+Planted = Callable[[], AbstractContextManager[object]]
+Plant = Planted | Callable[[], Iterator[None]]
 
 
 @dataclass(frozen=True)
@@ -23,7 +26,7 @@ class Fault:
     """One line: what the bug breaks."""
     source: str
     """The source of the smallest model that shows the bug; it defines ``make()``."""
-    plant: Callable[[], AbstractContextManager[None]]
+    plant: Planted
     """Returns a context manager; the bug is in torch while its block runs."""
     cites: str = ""
     """The PyTorch thread about the same bug: ``PR 137013``. Empty: none is known."""
@@ -34,13 +37,19 @@ FAULTS: dict[str, Fault] = {}
 
 
 def fault(*, check: str, paths: str, source: str, cites: str = "") -> Callable[[Plant], Plant]:
-    """Add a fault to FAULTS: a generator function that breaks torch, yields, and restores torch.
+    """Add a fault to FAULTS: a function that returns a context manager, or a generator that yields once.
+
+    The bug is in torch while the block of the context manager runs.
 
     The function's name becomes the fault's name, the first line of its docstring becomes ``Fault.why``.
     A source without ``make()`` gets ``MAKE``.
     """
 
     def add(plant: Plant) -> Plant:
+        if inspect.isgeneratorfunction(plant):
+            planted: Planted = contextlib.contextmanager(plant)
+        else:
+            planted = cast("Planted", plant)
         why = (plant.__doc__ or "").partition("\n")[0]
         FAULTS[plant.__name__] = Fault(
             plant.__name__,
@@ -48,7 +57,7 @@ def fault(*, check: str, paths: str, source: str, cites: str = "") -> Callable[[
             paths,
             why,
             HEADER + source + ("" if "def make(" in source else MAKE),
-            contextlib.contextmanager(plant),
+            planted,
             cites,
         )
         return plant

@@ -16,6 +16,7 @@ from exportdiff.runtime.patching.editing import edited
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from contextlib import AbstractContextManager
     from typing import Any
 
 VIEW = """
@@ -73,48 +74,44 @@ def unflatten_runs_without_gradients() -> Iterator[None]:
 
 
 @fault(check="gradients", paths="nonstrict:unflatten*", source=LEARNED)
-def unflatten_detaches_parameters() -> Iterator[None]:
+def unflatten_detaches_parameters() -> AbstractContextManager[object]:
     """No gradient reaches the parameters of the rebuilt module."""
-    with edited(
+    return edited(
         torch.fx.Interpreter.get_attr,
         "return self.fetch_attr(target)",
         "value = self.fetch_attr(target); "
         "return value.detach() if isinstance(value, torch.Tensor) else value",
-    ):
-        yield
+    )
 
 
 @fault(check="aliasing", paths="nonstrict:unflatten*", source=VIEW)
-def unflatten_returns_copies() -> Iterator[None]:
+def unflatten_returns_copies() -> AbstractContextManager[object]:
     """The rebuilt module returns a copy where the model returns a view of an input."""
-    with edited(
+    return edited(
         UnflattenedModule.forward,
         "return pytree.tree_unflatten(tree_out,",
         "tree_out = [o.clone() if isinstance(o, torch.Tensor) else o for o in tree_out]; "
         "return pytree.tree_unflatten(tree_out,",
-    ):
-        yield
+    )
 
 
 @fault(check="aliasing", paths="nonstrict:module*", source=RETURNED_BUFFER)
-def module_returns_copies_of_its_state() -> Iterator[None]:
+def module_returns_copies_of_its_state() -> AbstractContextManager[object]:
     """ep.module() reads a copy of each buffer, and returns a view of the copy."""
-    with edited(
+    return edited(
         unlifting._unlift_inputs_as_getattr,
         "input_node.replace_all_uses_with(getattr_node)",
         "with gm.graph.inserting_after(getattr_node): input_node.replace_all_uses_with("
         "gm.graph.call_function(torch.ops.aten.clone.default, (getattr_node,)))",
-    ):
-        yield
+    )
 
 
 @fault(check="sharing", paths="nonstrict:unflatten*", source=BUFFER)
-def unflatten_copies_the_state_into_the_graph() -> Iterator[None]:
+def unflatten_copies_the_state_into_the_graph() -> AbstractContextManager[object]:
     """The graph reads its own copy of each tensor, so later changes of the state have no effect."""
-    with edited(
+    return edited(
         unflattening._sink_params,
         'new_node = graph.create_node("get_attr", ".".join(attr_path))',
         'setattr(module, "_" + node.name, state_attr.clone()); '
         'new_node = graph.create_node("get_attr", "_" + node.name)',
-    ):
-        yield
+    )

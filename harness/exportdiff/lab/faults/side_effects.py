@@ -17,6 +17,7 @@ from exportdiff.runtime.patching.editing import edited
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from contextlib import AbstractContextManager
 
 REFUSED = """
 class Model(nn.Module):
@@ -93,43 +94,39 @@ def _after_export(then: Callable[[Any, Any], object]) -> Any:
 
 
 @fault(check="purity", paths="nonstrict:*", source=REFUSED)
-def a_failed_export_leaves_fake_tensors() -> Iterator[None]:
+def a_failed_export_leaves_fake_tensors() -> AbstractContextManager[object]:
     """The model gets its own parameters back only if tracing succeeds."""
-    with edited(
+    return edited(
         stateless._reparametrize_module,
         "    finally:\n        if stack_weights:",
         "    except ZeroDivisionError:\n        raise\n    else:\n        if stack_weights:",
-    ):
-        yield
+    )
 
 
 @fault(check="purity", paths="nonstrict:*", source=SHARED, cites="PR 124847")
-def a_shared_submodule_keeps_fake_tensors() -> Iterator[None]:
+def a_shared_submodule_keeps_fake_tensors() -> AbstractContextManager[object]:
     """A tensor that was swapped twice stays fake, because export undoes the swaps in the wrong order."""
-    with edited(
+    return edited(
         trace._export_to_aten_ir_make_fx,
         "                stack_weights=True,\n",
         "                stack_weights=False,\n",
-    ):
-        yield
+    )
 
 
 @fault(check="purity", paths="nonstrict:*", source=CALLS, cites="PR 161589")
-def attributes_of_submodules_are_not_restored() -> Iterator[None]:
+def attributes_of_submodules_are_not_restored() -> AbstractContextManager[object]:
     """Export restores plain attributes that forward changed on the root model, but not on its submodules."""
-    with edited(
+    return edited(
         frontend_utils._detect_attribute_assignment,
         "            result[name] = _get_attributes(submodule)\n",
         "            result[name] = _get_attributes(submodule)\n            break\n",
-    ):
-        yield
+    )
 
 
 @fault(check="purity", paths="nonstrict:*", source=LINEAR)
-def export_leaves_the_model_in_eval_mode() -> Iterator[None]:
+def export_leaves_the_model_in_eval_mode() -> AbstractContextManager[object]:
     """Export switches the model to eval mode for tracing, and does not switch it back."""
-    with edited(trace._non_strict_export, "wrapped_mod = Wrapper(mod)", "wrapped_mod = Wrapper(mod).eval()"):
-        yield
+    return edited(trace._non_strict_export, "wrapped_mod = Wrapper(mod)", "wrapped_mod = Wrapper(mod).eval()")
 
 
 @fault(check="purity", paths="*strict:*", source=LINEAR)
@@ -184,12 +181,11 @@ def a_failed_export_leaves_a_hook() -> Iterator[None]:
 
 
 @fault(check="purity", paths="nonstrict:*", source=LINEAR)
-def export_prints_the_graph() -> Iterator[None]:
+def export_prints_the_graph() -> AbstractContextManager[object]:
     """Export prints the graph, as a forgotten debug print would."""
-    with edited(
+    return edited(
         trace._non_strict_export, 'log.debug("Exported program from AOTAutograd:\\n%s", gm)', "print(gm)"
-    ):
-        yield
+    )
 
 
 @fault(check="purity", paths="nonstrict:*", source=LINEAR)

@@ -15,6 +15,7 @@ from exportdiff.runtime.patching.editing import edited
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from contextlib import AbstractContextManager
 
 BRANCH = """
 class Model(nn.Module):
@@ -65,28 +66,25 @@ def export_ignores_dynamic_shapes() -> Iterator[None]:
 
 
 @fault(check="outputs", paths="*strict:*", source=SIZE)
-def the_graph_computes_with_the_examples_size() -> Iterator[None]:
+def the_graph_computes_with_the_examples_size() -> AbstractContextManager[object]:
     """The graph has the example's size as a constant where the size is dynamic."""
-    with edited(proxy_tensor.fetch_sym_proxy, "return get_proxy_slot(e, tracer).force()", "return n.hint"):
-        yield
+    return edited(proxy_tensor.fetch_sym_proxy, "return get_proxy_slot(e, tracer).force()", "return n.hint")
 
 
 @fault(check="outputs", paths="*strict:*", source=BRANCH)
-def a_branch_on_a_size_makes_no_guard() -> Iterator[None]:
+def a_branch_on_a_size_makes_no_guard() -> AbstractContextManager[object]:
     """The example's size decides a branch for all sizes, without a guard."""
-    with edited(
+    return edited(
         ShapeEnv._evaluate_expr,
         "        self._check_frozen(expr, concrete_val)\n",
         "        if isinstance(expr, sympy.Gt | sympy.Lt | sympy.Ge | sympy.Le):\n"
         "            return concrete_val\n",
-    ):
-        yield
+    )
 
 
 @fault(check="guards", paths="*strict:*", source=RANGE)
-def the_largest_size_is_refused() -> Iterator[None]:
+def the_largest_size_is_refused() -> AbstractContextManager[object]:
     """The upper bound of a range of sizes is one too small."""
-    with edited(
+    return edited(
         non_strict_utils.make_constraints, "lower=dim.min, upper=dim.max", "lower=dim.min, upper=dim.max - 1"
-    ):
-        yield
+    )

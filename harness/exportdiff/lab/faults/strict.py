@@ -15,7 +15,7 @@ from exportdiff.lab.faults.registry import fault
 from exportdiff.runtime.patching.editing import edited
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from contextlib import AbstractContextManager
 
 GETATTR = "torch._dynamo.variables.tensor.TensorVariable.tp_getattro_impl"
 read_attribute = getattr(TensorVariable, "tp_getattro_impl" if has(GETATTR) else "var_getattr")
@@ -100,65 +100,58 @@ def dynamic_shapes():
 
 
 @fault(check="guards", paths="strict:*", source=TRANSPOSE, cites="issue 93610")
-def dynamo_traces_in_place_views_of_inputs() -> Iterator[None]:
+def dynamo_traces_in_place_views_of_inputs() -> AbstractContextManager[object]:
     """Tracing applies an in-place view to an input, and records the changed shape as the input's shape."""
-    with edited(
+    return edited(
         read_attribute,
         "if self.source is not None and hasattr(torch.ops.aten, name):",
         "if False:",
-    ):
-        yield
+    )
 
 
 @fault(check="outputs", paths="strict:*", source=REQUIRES_GRAD, cites="PR 167583")
-def dynamo_keeps_old_metadata_after_mutation() -> Iterator[None]:
+def dynamo_keeps_old_metadata_after_mutation() -> AbstractContextManager[object]:
     """Dynamo does not update its metadata of a tensor after an in-place operator."""
-    with edited(TensorVariable._sync_if_inplace_mutation, "self.synchronize_attributes(tx)", "pass"):
-        yield
+    return edited(TensorVariable._sync_if_inplace_mutation, "self.synchronize_attributes(tx)", "pass")
 
 
 @fault(check="outputs", paths="strict:*", source=HOOK, cites="PR 92125")
-def dynamo_skips_hooks() -> Iterator[None]:
+def dynamo_skips_hooks() -> AbstractContextManager[object]:
     """Dynamo traces a submodule's forward instead of its call, so hooks do not run."""
-    with edited(UnspecializedNNModuleVariable.call_function, "if not has_hooks:", "if True:"):
-        yield
+    return edited(UnspecializedNNModuleVariable.call_function, "if not has_hooks:", "if True:")
 
 
 @fault(check="outputs", paths="strict:*", source=TWO_OUTPUTS)
-def dynamo_returns_outputs_in_reverse() -> Iterator[None]:
+def dynamo_returns_outputs_in_reverse() -> AbstractContextManager[object]:
     """With dynamic shapes, the outputs come in reverse order."""
-    with edited(
+    return edited(
         functional_export.DynamoGraphTransformer.output,
         "sorted(self.graph_output_map.keys())",
         "reversed(self.graph_output_map.keys())",
-    ):
-        yield
+    )
 
 
 @fault(check="outputs", paths="strict:*", source=UNUSED, cites="PR 131756")
-def an_unused_buffer_has_no_name() -> Iterator[None]:
+def an_unused_buffer_has_no_name() -> AbstractContextManager[object]:
     """Export looks up the name of a non-persistent buffer that the graph does not use, and fails."""
-    with edited(trace._strict_export, "        if name in reverse_name_lookup\n", ""):
-        yield
+    return edited(trace._strict_export, "        if name in reverse_name_lookup\n", "")
 
 
 @fault(check="outputs", paths="strict:*", source=NAMESAKES)
-def buffers_with_the_same_name_are_confused() -> Iterator[None]:
+def buffers_with_the_same_name_are_confused() -> AbstractContextManager[object]:
     """Export takes a submodule's buffer for the root model's buffer with the same name."""
-    with edited(
+    return edited(
         trace._get_param_buffer_mapping,
         "buffer_lookup[id(buffer)] = name",
         "buffer_lookup[id(buffer)] = name.rpartition('.')[2]",
-    ):
-        yield
+    )
 
 
 @fault(check="guards", paths="strict:*", source=KEYWORDS, cites="PR 105337")
-def keyword_arguments_are_described_in_alphabetical_order() -> Iterator[None]:
+def keyword_arguments_are_described_in_alphabetical_order() -> AbstractContextManager[object]:
     """Export records the metadata of keyword arguments in alphabetical order."""
-    with edited(
+    return edited(
         trace._convert_to_positional_args,
         "for kw_name in orig_arg_names[len(args) :]",
         "for kw_name in sorted(kwargs)",
-    ):
-        yield
+    )

@@ -24,6 +24,7 @@ from exportdiff.runtime.patching.editing import edited
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from contextlib import AbstractContextManager
 
 RELU = """
 class Model(nn.Module):
@@ -187,21 +188,19 @@ def relu_is_lost_where_nothing_is_decomposed() -> Iterator[None]:
 
 
 @fault(check="outputs", paths="*+deferred*", source=EVEN)
-def deferred_checks_of_sizes_are_left_out() -> Iterator[None]:
+def deferred_checks_of_sizes_are_left_out() -> AbstractContextManager[object]:
     """What a program should check of its sizes when it runs is not checked."""
-    with edited(
+    return edited(
         insert_deferred_runtime_asserts, "shape_env.deferred_runtime_asserts.copy()", "dict[Any, Any]()"
-    ):
-        yield
+    )
 
 
 @fault(check="outputs", paths="*+reload*", source=HALF)
-def floats_are_saved_as_integers() -> Iterator[None]:
+def floats_are_saved_as_integers() -> AbstractContextManager[object]:
     """Saving a program cuts off the fraction of a float argument of an operator."""
-    with edited(
+    return edited(
         GraphModuleSerializer.serialize_input, "create(as_float=arg)", "create(as_float=float(int(arg)))"
-    ):
-        yield
+    )
 
 
 def _no_argument_names_of(kind: type) -> Any:
@@ -228,17 +227,15 @@ def an_unflattened_module_has_no_signature() -> Iterator[None]:
 
 
 @fault(check="outputs", paths="*+preserve*", source=TWO_ARGUMENTS)
-def a_preserved_signature_repeats_the_first_argument() -> Iterator[None]:
+def a_preserved_signature_repeats_the_first_argument() -> AbstractContextManager[object]:
     """A submodule with a preserved signature gets its first argument in place of every argument."""
-    with edited(_ModuleFrame.__init__, "args=(flat_args, idx)", "args=(flat_args, 0)"):
-        yield
+    return edited(_ModuleFrame.__init__, "args=(flat_args, idx)", "args=(flat_args, 0)")
 
 
 @fault(check="outputs", paths="*+preserve+swap*:unflatten*", source=FLAG)
-def a_preserved_signature_forgets_constants() -> Iterator[None]:
+def a_preserved_signature_forgets_constants() -> AbstractContextManager[object]:
     """A submodule with a preserved signature gets None for each Python value, which shows after a swap."""
-    with edited(_ModuleFrame.__init__, "input_nodes.append(input.value)", "input_nodes.append(None)"):
-        yield
+    return edited(_ModuleFrame.__init__, "input_nodes.append(input.value)", "input_nodes.append(None)")
 
 
 @fault(check="sharing", paths="*+deepcopy:*", source=LINEAR)
@@ -255,14 +252,13 @@ def a_copied_program_shares_its_tensors() -> Iterator[None]:
 
 
 @fault(check="sharing", paths="*+duplicate:module*", source=LINEAR)
-def a_copied_module_shares_its_parameters() -> Iterator[None]:
+def a_copied_module_shares_its_parameters() -> AbstractContextManager[object]:
     """A deep copy of a graph module has its own code but shares the parameters of the original."""
-    with edited(
+    return edited(
         fx.GraphModule.__deepcopy__,
         "memo[id(self)] = res",
         "memo[id(self)] = res; memo.update({id(p): p for p in self.parameters()})",
-    ):
-        yield
+    )
 
 
 @fault(check="state", paths="*+retie:unflatten*", source=LINEAR)
@@ -277,17 +273,15 @@ def an_unflattened_module_loads_no_submodule_state() -> Iterator[None]:
 
 
 @fault(check="state", paths="*+todevice:*", source=LINEAR)
-def moved_parameters_are_frozen() -> Iterator[None]:
+def moved_parameters_are_frozen() -> AbstractContextManager[object]:
     """A parameter that is moved to a device no longer requires a gradient."""
-    with edited(passes.move_to_device_pass, "                v.requires_grad,", "                False,"):
-        yield
+    return edited(passes.move_to_device_pass, "                v.requires_grad,", "                False,")
 
 
 @fault(check="outputs", paths="*+dynamic:*", source=ROWS)
-def dynamic_sizes_become_constants() -> Iterator[None]:
+def dynamic_sizes_become_constants() -> AbstractContextManager[object]:
     """The graph has the example's size as a constant where export was asked to make the size dynamic."""
-    with edited(proxy_tensor.fetch_sym_proxy, "return get_proxy_slot(e, tracer).force()", "return n.hint"):
-        yield
+    return edited(proxy_tensor.fetch_sym_proxy, "return get_proxy_slot(e, tracer).force()", "return n.hint")
 
 
 @fault(check="outputs", paths="*+train:*", source=NORM)
@@ -310,10 +304,9 @@ def export_traces_the_model_in_eval_mode() -> Iterator[None]:
 
 
 @fault(check="outputs", paths="*+adapted:*", source=TWO_STAGES)
-def an_adapter_gets_its_inputs_reversed() -> Iterator[None]:
+def an_adapter_gets_its_inputs_reversed() -> AbstractContextManager[object]:
     """The adapter of an unflattened module gets the inputs in reverse order."""
-    with edited(UnflattenedModule._adapt_flat_args, "input_args=flat_args", "input_args=flat_args[::-1]"):
-        yield
+    return edited(UnflattenedModule._adapt_flat_args, "input_args=flat_args", "input_args=flat_args[::-1]")
 
 
 @fault(check="outputs", paths="*+preserve+described:*", source=CALLED_TWICE)
@@ -329,14 +322,13 @@ def printing_a_module_counts_as_a_call() -> Iterator[None]:
 
 
 @fault(check="outputs", paths="*+generated:*", source=TWO_ARGUMENTS)
-def generated_code_gets_reversed_arguments() -> Iterator[None]:
+def generated_code_gets_reversed_arguments() -> AbstractContextManager[object]:
     """The generated code of a submodule gets its arguments in reverse order; its interpreter does not."""
-    with edited(
+    return edited(
         InterpreterModule.forward,
         "type(self.graph_module).forward(self, *args, **kwargs)",
         "type(self.graph_module).forward(self, *args[::-1], **kwargs)",
-    ):
-        yield
+    )
 
 
 @fault(check="outputs", paths="pipeline:*", source=TWO_STAGES)
@@ -383,7 +375,6 @@ def the_generated_code_of_relu_is_inverted() -> Iterator[None]:
 
 
 @fault(check="outputs", paths="aoti:*", source=TWO_STAGES)
-def a_package_reverses_its_inputs() -> Iterator[None]:
+def a_package_reverses_its_inputs() -> AbstractContextManager[object]:
     """A loaded AOTInductor package passes its inputs in reverse order."""
-    with edited(AOTICompiledModel.__call__, "boxed_run(flat_inputs)", "boxed_run(flat_inputs[::-1])"):
-        yield
+    return edited(AOTICompiledModel.__call__, "boxed_run(flat_inputs)", "boxed_run(flat_inputs[::-1])")

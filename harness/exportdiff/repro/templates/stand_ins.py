@@ -10,13 +10,19 @@ import contextlib
 from typing import Any
 
 RANDOM = SEED = ON_DEVICE = PROBES = HAS_KWARGS = HANGS = VARIANTS = OF_SIZES = OF_LEAF = OF_VALUES = True
-WORDED = FOR_INFERENCE = True
+WORDED = FOR_INFERENCE = MISSING = PRESERVES = HOLDS_GRAPHS = HAS_ALIASES = True
 """Conditions."""
 
 FIRST_PROBE = 3
 """The number of the first call with a probe."""
 CALLS = 1
 """How many calls there are to make."""
+IN_PROGRAM = IN_REBUILT = OTHER_IN_PROGRAM = OTHER_IN_REBUILT = 0
+"""Which call of an operator is meant, counted from 0."""
+OPERAND = 0
+"""Which operand of an operator is meant."""
+ALIASES: dict[str, str] = {}
+"""For a name of a tensor that has another name as well: that name."""
 WORDS = ""
 """Part of the message of the exception that is the bug."""
 PLACE = ""
@@ -25,6 +31,8 @@ SECONDS = 30
 """How long a program may run before the file calls that a hang."""
 MEMORY = 2048
 """MiB: so much memory is more than a program needs."""
+OWNER: Any = None
+"""An expression for a part of ``module``."""
 CHANGED: Any = None
 """``model``, changed by the transforms that eager runs as well."""
 ORIGINAL: Any = None
@@ -49,7 +57,7 @@ def FACT(t: Any) -> Any:
 
 
 def AMBIENT() -> Any:
-    """Stand for a setting of the whole process (repro/templates/settings.py)."""
+    """Stand for a setting of the whole process (runtime/observing/process_state.py)."""
 
 
 def NAMED(module: Any, *, remove_duplicate: bool) -> Any:

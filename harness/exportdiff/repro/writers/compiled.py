@@ -21,7 +21,7 @@ from exportdiff.repro.paste import Template
 from exportdiff.repro.templates import observers
 from exportdiff.repro.templates.scripts import compare
 from exportdiff.repro.templates.stand_ins import CALLS, WORDED, WORDS, altered, inputs, lower, make, observe
-from exportdiff.repro.writers.crashes import that
+from exportdiff.repro.writers.crashes import exception_words
 from exportdiff.repro.writers.inputs import observing_inputs
 from exportdiff.repro.writers.outputs import observing_outputs
 from exportdiff.repro.writers.purity import STREAMS, observing_setting
@@ -212,7 +212,7 @@ def write(finding: Finding) -> Parts | None:
             functions = [Template(observers.everything, name="observe")]
             return deviating_parts(altered, functions, [Template(call_both_deviating)])
         case DeviatingCallRaised(altered=altered, failure=failure):
-            return deviating_parts(altered, [], [Template(try_both_deviating, that(failure))])
+            return deviating_parts(altered, [], [Template(try_both_deviating, exception_words(failure))])
         case ProcessLeftDifferent() as evidence:
             return _setting(finding, evidence)
         case OutputStructure() | OutputLeaf() as evidence:

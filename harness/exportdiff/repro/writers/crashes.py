@@ -99,7 +99,7 @@ def try_consecutive_calls() -> None:
     sys.exit(bug)
 
 
-def that(failure: Failure) -> dict[str, str | bool]:
+def exception_words(failure: Failure) -> dict[str, str | bool]:
     """Return what says in a template which exception is the bug: its class, and words of its message."""
     words = plain_part(failure.message)
     return {"ERROR": failure.name, "WORDED": bool(words), "WORDS": repr(words)}
@@ -114,7 +114,7 @@ _STAGES = {
 
 def crash(finding: Finding, failure: Failure) -> Parts:
     """Return the parts for an exception; the file raises what is another one."""
-    error = that(failure)
+    error = exception_words(failure)
     if finding.call:
         return Parts([], [Template(try_consecutive_calls, error)], call=last_call(finding))
     attempt, stage = _STAGES[finding.stage]

@@ -12,7 +12,7 @@ from exportdiff.repro.parts import Parts
 from exportdiff.repro.paste import Template
 from exportdiff.repro.templates.scripts import compare, first_call
 from exportdiff.repro.templates.stand_ins import WORDED, WORDS
-from exportdiff.repro.writers.crashes import that
+from exportdiff.repro.writers.crashes import exception_words
 from exportdiff.runtime.observing.gradients import weights
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def write(finding: Finding) -> Parts | None:
     """Write down backward passes that fail, and other gradients."""
     match finding.evidence:
         case BackwardRaised(failure=failure):
-            observing = Template(observe_whether, that(failure), name="observe")
+            observing = Template(observe_whether, exception_words(failure), name="observe")
         case GradientFlow() | GradientLeaf():
             observing = Template(observe)
         case _:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import re
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -27,11 +28,11 @@ from exportdiff.repro.parts import Parts, last_call
 from exportdiff.repro.paste import Template
 from exportdiff.repro.templates import observers
 from exportdiff.repro.templates.scripts import compare
-from exportdiff.repro.templates.settings import SETTINGS
 from exportdiff.repro.templates.stand_ins import (
     AMBIENT,
     CALLS,
     FACT,
+    OWNER,
     altered,
     ep,
     export,
@@ -41,6 +42,7 @@ from exportdiff.repro.templates.stand_ins import (
     observe,
 )
 from exportdiff.runtime.observing.environment import fakes_in_objects, graph_outline
+from exportdiff.runtime.observing.process_state import SETTINGS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -88,49 +90,16 @@ def hooks(module: Any) -> dict[str, list[int]]:
     return {f"hooks of {name}": [len(getattr(m, k)) for k in kinds] for name, m in modules}
 
 
-def attributes(module: Any) -> dict[str, str]:
-    """Return the attributes of each module that are not nn.Module's own."""
-    standard = vars(torch.nn.Module())
-    return {
-        f"{name}.{key}": f"a tensor, id {id(value)}" if isinstance(value, torch.Tensor) else repr(value)
-        for name, m in module.named_modules()
-        for key, value in vars(m).items()
-        if key not in standard
-    }
+def attribute(module: Any) -> dict[str, str]:
+    """Return one attribute of a module."""
+    value = getattr(OWNER, "NAME", None)
+    return {"WORD": f"a tensor, id {id(value)}" if isinstance(value, torch.Tensor) else repr(value)}
 
 
-def tensors_in_lists(module: Any) -> dict[str, str]:
-    """Return the WORD of each tensor that a module, or one in a list, holds in a list, tuple or dict."""
-    waiting = [*module.modules()]
-    found: dict[str, str] = {}
-    for n, m in enumerate(waiting):
-        for key, value in vars(m).items():
-            leaves = torch.utils._pytree.tree_leaves(value) if isinstance(value, list | tuple | dict) else []
-            below = [each for h in leaves if isinstance(h, torch.nn.Module) for each in h.modules()]
-            waiting += [each for each in below if not any(each is other for other in waiting)]
-            held = [t for t in leaves if isinstance(t, torch.Tensor)]
-            found |= {f"WORD of {key} of module {n}, {i}": str(FACT(t)) for i, t in enumerate(held)}
-    return found
-
-
-def attributes_in_lists(module: Any) -> dict[str, str]:
-    """Return the attributes of the modules that others hold in lists, tuples and dicts."""
-    standard = vars(torch.nn.Module())
-    waiting = [*module.named_modules()]
-    registered = seen = [m for _, m in waiting]
-    found = {}
-    for name, m in waiting:
-        own = {key: value for key, value in vars(m).items() if key not in standard}
-        for key, value in own.items():
-            held = [h for h in torch.utils._pytree.tree_leaves(value) if isinstance(h, torch.nn.Module)]
-            below = [(f"{name}.{key}.{n}", each) for h in held for n, each in h.named_modules()]
-            waiting += [(path, each) for path, each in below if not any(each is other for other in seen)]
-            seen = [*seen, *(each for _, each in below)]
-        if not any(m is other for other in registered):
-            for key, value in {**own, **m._parameters, **m._buffers}.items():
-                shown = f"a tensor, id {id(value)}" if isinstance(value, torch.Tensor) else repr(value)
-                found[f"{name}.{key}"] = shown
-    return found
+def held_tensor(module: Any) -> dict[str, str]:
+    """Return the WORD of a tensor that a module holds in a list, tuple or dict."""
+    t = OWNER
+    return {"WORD": str(FACT(t))}
 
 
 def fakes(module: Any) -> dict[str, str]:
@@ -284,12 +253,7 @@ def report_print(text: str) -> None:
 
 
 _STATE = {"parameter": parameters, "buffer": buffers, "constant": observers.constants}
-_MODULES = {
-    "training flag": training_flags,
-    "hooks": hooks,
-    "attribute": attributes,
-    "attribute of an unregistered module": attributes_in_lists,
-}
+_MODULES = {"training flag": training_flags, "hooks": hooks}
 
 
 def write(finding: Finding) -> Parts | None:
@@ -299,8 +263,8 @@ def write(finding: Finding) -> Parts | None:
             printing = print_while_exporting if stage == "export" else print_while_lowering
             redirect = {"redirect_stdout": f"redirect_{STREAMS[stream]}"}
             return Parts([], [Template(printing, redirect), Template(report_print)])
-        case HeldTensorChanged(aspect=aspect):
-            return _around(finding, [observing(tensors_in_lists, aspect)], "module")
+        case HeldTensorChanged(aspect=aspect, name=name):
+            return _around(finding, [observing(held_tensor, aspect, OWNER=_written(name))], "module")
         case StateChanged(sort=sort, aspect=aspect):
             return _around(finding, [observing(_STATE[sort], aspect)], "module")
         case StateCreated():
@@ -309,8 +273,12 @@ def write(finding: Finding) -> Parts | None:
             return _around(finding, [Template(sharing, name="observe")], "module")
         case ModuleChanged(sort=sort) if sort == FAKE:
             return _around(finding, [Template(fakes_in_objects), Template(fakes, name="observe")], "module")
-        case ModuleChanged(sort=sort):
+        case ModuleChanged(sort=sort) if sort in _MODULES:
             return _around(finding, [Template(_MODULES[sort], name="observe")], "module")
+        case ModuleChanged(names=(name, *_)):
+            owner, _, key = name.rpartition(".")
+            values = {"OWNER": _written(owner), "NAME": key, "WORD": name}
+            return _around(finding, [Template(attribute, values, name="observe")], "module")
         case ExampleInputChanged(leaf=leaf):
             return _around(finding, [observing_leaves(leaf.word, "input")], "given")
         case ProcessChanged(names=("sizes marked on the example inputs", *_)):
@@ -327,6 +295,16 @@ def write(finding: Finding) -> Parts | None:
             script = [Template(deviating_call_of_each), Template(compare)]
             return deviating_parts(deviation, [observing_setting(name)], script)
     return None
+
+
+def _written(name: str) -> str:
+    """Return the expression for what a name means: ``module.blocks._modules['0'].k`` for ``blocks.0.k``."""
+
+    def part(match: re.Match[str]) -> str:
+        key = match["key"]
+        return match[0] if key is None or key.isidentifier() else f"._modules[{key!r}]"
+
+    return "module" + re.sub(r"\[[^]]*\]|\.(?P<key>[^.[]+)", part, f".{name}" if name else "")
 
 
 STREAMS = {"standard output": "stdout", "standard error": "stderr"}

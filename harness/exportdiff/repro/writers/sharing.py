@@ -33,7 +33,7 @@ from exportdiff.repro.templates.stand_ins import (
     make,
     observe,
 )
-from exportdiff.repro.writers.crashes import that
+from exportdiff.repro.writers.crashes import exception_words
 from exportdiff.runtime.inputs.edits import FACTOR
 
 if TYPE_CHECKING:
@@ -190,7 +190,9 @@ def write(finding: Finding) -> Parts | None:
         case EditDiffers():
             return _edited(finding, Template(edit_and_call, {"FACTOR": str(FACTOR)}))
         case EditRaised(failure=failure):
-            return _edited(finding, Template(edit_and_try, {"FACTOR": str(FACTOR), **that(failure)}))
+            return _edited(
+                finding, Template(edit_and_try, {"FACTOR": str(FACTOR), **exception_words(failure)})
+            )
     return None
 
 

@@ -24,15 +24,15 @@ if TYPE_CHECKING:
     Change = Callable[[torch.Tensor], None]
 
 CALLS = 3
-"""How many consecutive calls a path makes with inputs like the example; the probes come after them."""
+"""The number of calls that a path makes with inputs like the example. The probes come after them."""
 
 
 class Copier:
     """Copies tensors storage by storage, so that the copies alias as the originals do.
 
-    A copy is a view of the copied base where the original is one, a non-leaf where the original is one, and
-    a lazy conjugate or negative where the original is one. A Copier remembers its copies: tensors of one
-    storage may come in several calls.
+    If the original is a view, a non-leaf, or a lazy conjugate or negative, so is the copy; the copy of a view
+    is a view of the copied base. A Copier remembers its copies, because tensors of one storage may come in
+    several calls.
     """
 
     def __init__(self, device: str = "cpu", change: Change | None = None) -> None:
@@ -53,7 +53,7 @@ class Copier:
         return copy
 
     def keep(self, tensor: torch.Tensor) -> None:
-        """Keep a tensor alive as long as this copier: its id stands for it."""
+        """Keep a tensor alive as long as this copier, because its id is a key."""
         self._keep.append(tensor)
 
     def _copy(self, tensor: torch.Tensor) -> torch.Tensor:
@@ -66,7 +66,7 @@ class Copier:
         return non_leaf(copy) if tensor.requires_grad and not copy.requires_grad else copy
 
     def _whole(self, tensor: torch.Tensor) -> torch.Tensor:
-        """Copy a tensor that is no view, without its history."""
+        """Copy a tensor that is not a view, without its history."""
         key = storage_id(tensor)
         if key not in self._storages:
             self._storages[key] = self._copy_storage(tensor)
@@ -75,7 +75,7 @@ class Copier:
             copy.set_(self._storages[key], tensor.storage_offset(), tensor.shape, tensor.stride())
             if not tensor.is_conj() and not tensor.is_neg():
                 return copy
-            # Detached, it is a view no longer.
+            # A detached tensor is no longer a view.
             return with_bits(copy, conj=tensor.is_conj(), neg=tensor.is_neg()).detach()
 
     def _copy_storage(self, tensor: torch.Tensor) -> torch.UntypedStorage:
@@ -100,8 +100,10 @@ class Examples:
         probes: Sequence[CallArguments] = (),
         *,
         other_values: bool = True,
+        draws: bool = False,
     ) -> None:
-        """Keep the originals, which no model receives; ``other_values`` as in Case."""
+        """Keep the originals, which no model receives; ``other_values`` as in Case, ``draws`` as in Built."""
+        self.draws = draws
         self._changes = CHANGES if other_values else (None,) * CALLS
         self._example = _Flat(*flatten((args, kwargs)))
         self._probes = [_Flat(*flatten((probe.args, probe.kwargs))) for probe in probes]
@@ -139,7 +141,7 @@ class Examples:
         return in_rotation(found, salt)
 
     def _with_dicts(self) -> tuple[list[Any], tuple[str, ...], pytree.TreeSpec]:
-        """Flatten the example, but for its dicts."""
+        """Flatten the example, except its dicts."""
         tree = pytree.tree_unflatten(self._example.leaves, self._example.spec)
         return flatten(tree, is_leaf=lambda node: type(node) is dict)
 
@@ -149,10 +151,10 @@ class Examples:
         given = self._example
         if DEVIATIONS[one.deviation].of_dicts:
             leaves, _, spec = self._with_dicts()
-            leaves = [one.leaf if at == one.place else leaf for at, leaf in enumerate(leaves)]
+            leaves = [one.leaf if at == one.target else leaf for at, leaf in enumerate(leaves)]
             given = _Flat(*flatten(pytree.tree_unflatten(leaves, spec)))
-        elif isinstance(one.place, int):
-            leaves = [one.leaf if at == one.place else leaf for at, leaf in enumerate(given.leaves)]
+        elif isinstance(one.target, int):
+            leaves = [one.leaf if at == one.target else leaf for at, leaf in enumerate(given.leaves)]
             given = given._replace(leaves=leaves)
         copies = [copier(leaf) if isinstance(leaf, torch.Tensor) else leaf for leaf in given.leaves]
         return Inputs(copies, given.places, given.spec)
@@ -162,8 +164,8 @@ class Examples:
 
         Export documents that it assumes larger sizes (tutorials, torch.export, '0/1 specialization';
         StrictMinMaxConstraint: it "will often unsoundly assume that a graph works for 0/1"). So the answer to
-        such a probe, and to any call after it, proves nothing. But it must be accepted where its sizes lie in
-        the range that the program declares.
+        such a probe, and to any call after it, proves nothing. But the probe must be accepted if its sizes
+        are in the range that the program declares.
         """
         for ours, theirs in zip(self._example.leaves, probe.leaves, strict=False):
             if isinstance(ours, torch.Tensor) and isinstance(theirs, torch.Tensor):
@@ -190,7 +192,7 @@ class _Flat(NamedTuple):
 def _affine(scale: float, shift: float) -> Change:
     def change(flat: torch.Tensor) -> None:
         if flat.dtype.is_floating_point or flat.dtype.is_complex:
-            # A mask of -inf stays one: with +inf, a softmax gives NaN alone.
+            # Keep -inf: a mask of +inf would turn every output of a softmax into NaN.
             special = None if (finite := flat.isfinite()).all() else flat[~finite]
             flat.mul_(scale).add_(shift)
             if special is not None:
@@ -210,7 +212,9 @@ def build(case: Case, device: str) -> tuple[nn.Module, Examples]:
     if device == second_device.NAME:
         second_device.load()
     built = case.build()
-    examples = Examples(built.args, built.kwargs, device, built.probes, other_values=case.other_values)
+    examples = Examples(
+        built.args, built.kwargs, device, built.probes, other_values=case.other_values, draws=built.draws
+    )
     return move_model(built.model, device), examples
 
 

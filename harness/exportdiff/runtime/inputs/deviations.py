@@ -1,7 +1,7 @@
-"""Deviating calls: they differ from the example in one respect that export holds fixed.
+"""Deviating calls: calls that differ from the example in one point that export treats as fixed.
 
-The respect is one argument, a context manager around the call, or an attribute of the model. An exported
-program has to refuse such a call or to answer it correctly.
+The point is an argument, a context manager around the call, or an attribute of the model. An exported program
+has to refuse such a call or answer it correctly.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ T = TypeVar("T")
 
 
 Key = tuple[str, int | str | None]
-"""A kind of deviation and its place: identifies a deviation, whichever copy of the example it changes."""
+"""The kind of a deviation and what it alters: the same for all copies of the example."""
 
 
 @dataclass(frozen=True)
@@ -34,28 +34,28 @@ class Deviation:
     deviation: str
     description: str
     """For people: ``args[1] is False, not True``."""
-    place: int | str | None = None
-    """The number of the leaf in ``(args, kwargs)``, or the name of the attribute; None for a context."""
+    target: int | str | None = None
+    """The index of the leaf in ``(args, kwargs)``, or the name of the attribute; None for a context."""
     leaf: Any = None
     """The new value of the leaf or the attribute."""
     where: str = ""
-    """What is altered, as one would write it: ``args[1]``, ``model.scale``; empty for surroundings."""
+    """What is altered, as one would write it: ``args[1]``, ``model.scale``; empty for a context."""
 
     @property
     def key(self) -> Key:
         """Return what identifies this deviation among those of one example."""
-        return self.deviation, self.place
+        return self.deviation, self.target
 
     def prepare(self, model: nn.Module) -> None:
         """Switch the mode of the model or assign the attribute, if the deviation is one of those."""
         if first := DEVIATIONS[self.deviation].first:
             eval(_code(first), {"model": model})
-        if isinstance(self.place, str):
-            owner, _, name = self.place.rpartition(".")
+        if isinstance(self.target, str):
+            owner, _, name = self.target.rpartition(".")
             setattr(model.get_submodule(owner), name, self.leaf)
 
-    def surroundings(self) -> contextlib.AbstractContextManager[object]:
-        """Return the context manager to make the call in."""
+    def context(self) -> contextlib.AbstractContextManager[object]:
+        """Return the context manager for the call."""
         around = DEVIATIONS[self.deviation].around
         made: contextlib.AbstractContextManager[object] = (
             eval(_code(around), {"torch": torch}) if around else _NONE
@@ -85,12 +85,12 @@ class DeviationKind:
     of_model: bool = False
     """Whether the leaves are the plain attributes of the model's modules, not the arguments."""
     of_dicts: bool = False
-    """Whether the leaves are the dicts among the arguments, of which none is in another."""
+    """Whether the leaves are the outermost dicts among the arguments."""
     values_alone: bool = False
-    """Whether it changes values alone, so that what repeats the operators of the example may be wrong too."""
+    """Whether it changes only values; then it can be informative although eager runs the same operators."""
     keeps_history: bool = False
-    """Whether autograd is to know of the new leaf what the expression makes of it; else it knows no more than
-    whether the leaf required grad."""
+    """Whether the new leaf keeps the autograd history that the expression gives it; otherwise it requires
+    grad if the leaf did, and has no history."""
 
 
 _TENSOR = "type(leaf) is torch.Tensor and leaf.layout is torch.strided"
@@ -115,17 +115,17 @@ DEVIATIONS: dict[str, DeviationKind] = {
         'hasattr(type(leaf), "__members__") and len(type(leaf)) > 1',
         "next(member for member in type(leaf) if member is not leaf)",
     ),
-    # Values that no other argument has: ones in place of a missing mask would change nothing.
+    # Values that no other argument has: ones instead of a missing mask would change nothing.
     "none": DeviationKind(
         f"leaf is None and any({_COUNTED.format('t')} for t in leaves)",
         f"next(~t if t.dtype is torch.bool else t - 3 for t in leaves if {_COUNTED.format('t')})",
     ),
-    # The last place of the last dimension twice. The result is contiguous: so must the leaf be.
+    # The last element of the last dimension twice. The result is contiguous, so the leaf must be contiguous.
     "size": DeviationKind(
         f"{_TENSOR} and leaf.dim() and leaf.numel() and leaf.is_contiguous()",
         "torch.cat([leaf, leaf[..., -1:]], -1)",
     ),
-    # The first dimension eight times as long: where it is dynamic, mostly beyond its range.
+    # The first dimension eight times as long: if it is dynamic, usually beyond its range.
     "length": DeviationKind(
         f"{_TENSOR} and leaf.dim() and 0 < leaf.numel() < 10**6 and leaf.is_contiguous()",
         "torch.cat([leaf] * 8)",
@@ -156,13 +156,13 @@ DEVIATIONS: dict[str, DeviationKind] = {
         f"{_TENSOR} and any({_TWIN} for t in leaves)",
         f"next(t for t in leaves if {_TWIN}).detach()[...]",
     ),
-    # A view that starts in the middle of a memory becomes of what was none, and the reverse.
+    # A tensor that is not a view becomes a view that starts in the middle of its memory, and the reverse.
     "view": DeviationKind(
         f"{_TENSOR} and leaf.numel() and leaf.is_contiguous() and not leaf._is_view()",
         "torch.stack([leaf, leaf])[1]",
     ),
     "base": DeviationKind(f"{_TENSOR} and leaf._is_view()", "leaf.detach().clone()"),
-    # What autograd knows of the tensor: the result of an operator becomes a leaf, and the reverse.
+    # The autograd history: the result of an operator becomes a leaf, and the reverse.
     "history": DeviationKind(
         f"{_TENSOR} and leaf.requires_grad",
         "torch.enable_grad()(torch.clone)(leaf) if leaf.is_leaf else leaf.detach().clone().requires_grad_()",
@@ -190,7 +190,7 @@ DEVIATIONS: dict[str, DeviationKind] = {
         'not leaf if type(leaf) is bool else leaf + ("x" if type(leaf) is str else 1)',
         of_model=True,
     ),
-    # People call eval() before they use a model. What cannot switch says so: ep.module().eval() raises.
+    # Users call eval() before they use a model. ep.module().eval() raises, because it cannot switch the mode.
     "eval": DeviationKind(first="model.eval()"),
     "no-grad": DeviationKind(around="torch.no_grad()"),
     "inference": DeviationKind(around="torch.inference_mode()"),
@@ -201,9 +201,9 @@ DEVIATIONS: dict[str, DeviationKind] = {
 METADATA = frozenset(
     ("dtype", "stride", "requires-grad", "alias", "overlap", "apart", "view", "base", "history", "conjugate")
 )
-"""The kinds of deviation that alter nothing of an argument but metadata other than sizes, or memory."""
+"""The kinds of deviation that alter only the metadata of an argument, except sizes, or its memory."""
 CONTEXTS = frozenset(name for name, kind in DEVIATIONS.items() if kind.around)
-"""The kinds of deviation that alter no argument."""
+"""The kinds of deviation that change the context of the call, and no argument."""
 _PROMISED_BY_EXPORT = frozenset(DEVIATIONS.keys() - METADATA - CONTEXTS - {"attribute"})
 PROMISED_DEVIATIONS = {
     "compile": frozenset(DEVIATIONS),
@@ -220,8 +220,8 @@ of another type is another value: torch/_export/utils.py, _check_input_constrain
 types of numbers. The docs do not mention context managers around a call; a program has no attributes.
 
 torch.compile guards on all that TENSOR_MATCH compares (PyTorch docs, TorchDynamo Deeper Dive, 'What is a
-guard?'); on types and values of what is Python's, on which arguments are one tensor, and on the global state,
-grad mode and autocast among it (torch/_dynamo/guards.py, EQUALS_MATCH, DUPLICATE_INPUT, GLOBAL_STATE; PyTorch
+guard?'); on types and values of Python objects, on which arguments are one tensor, and on the global state,
+with grad mode and autocast (torch/_dynamo/guards.py, EQUALS_MATCH, DUPLICATE_INPUT, GLOBAL_STATE; PyTorch
 docs, Dealing with Recompilations, for attributes).
 """
 
@@ -235,7 +235,7 @@ def deviations_of(
 ) -> list[Deviation]:
     """Return every deviation of the named kinds; those of attributes only with a ``model``.
 
-    ``dicts`` are the places and values of the example's leaves where a dict counts as one.
+    ``dicts``: the leaves of the example if each dict is a leaf, with their places.
     """
     attributes = [] if model is None else list(_attributes(model))
     everything: list[Deviation] = []
@@ -248,10 +248,11 @@ def deviations_of(
             everything.append(Deviation(name, f"{deviation.first} comes first"))
         elif deviation.of_model:
             values = [value for _, value in attributes]
-            for number, (place, value) in enumerate(attributes):
+            for number, (attribute, value) in enumerate(attributes):
                 if (new := _altered(name, number, values)) is not None:
-                    where = f"model.{place}"
-                    everything.append(Deviation(name, _words(name, where, value, new, ""), place, new, where))
+                    where = f"model.{attribute}"
+                    words = _words(name, where, value, new, "")
+                    everything.append(Deviation(name, words, attribute, new, where))
         elif deviation.of_dicts:
             values = [value for _, value in dicts]
             for number, where in enumerate(argument(place) for place, _ in dicts):
@@ -288,7 +289,7 @@ _OF_LAYERS = ("training", "inplace")
 def in_rotation(everything: Sequence[Deviation], salt: str) -> list[Deviation]:
     """Return the order in which to make the calls; it depends on ``salt`` alone.
 
-    Each round holds one deviation per kind, so that a flag counts as much as the six kinds for a tensor.
+    Each round has one deviation per kind, so that a flag counts as much as the six kinds for a tensor.
     """
     number = zlib.crc32(salt.encode())
     ways = [[one for one in everything if one.deviation == name] for name in DEVIATIONS]
@@ -302,21 +303,21 @@ def _rotated(items: list[T], by: int) -> list[T]:
     return [*items[by:], *items[:by]]
 
 
-def _altered(name: str, place: int, leaves: list[Any]) -> Any:
-    deviation, leaf = DEVIATIONS[name], leaves[place]
-    if not _evaluated(deviation.applies, place, leaves):
+def _altered(name: str, at: int, leaves: list[Any]) -> Any:
+    deviation, leaf = DEVIATIONS[name], leaves[at]
+    if not _evaluated(deviation.applies, at, leaves):
         return None
     with torch.no_grad():
-        new = _evaluated(deviation.expression, place, leaves)
+        new = _evaluated(deviation.expression, at, leaves)
     grad = isinstance(leaf, torch.Tensor) and leaf.requires_grad
     if deviation.keeps_history or not grad:
         return new
     return new.detach().requires_grad_(new.is_floating_point())
 
 
-def _evaluated(text: str, place: int, leaves: list[Any]) -> Any:
+def _evaluated(text: str, at: int, leaves: list[Any]) -> Any:
     # One namespace: a generator expression sees no locals of eval.
-    return eval(_code(text), {"leaf": leaves[place], "leaves": leaves, "at": place, "torch": torch})
+    return eval(_code(text), {"leaf": leaves[at], "leaves": leaves, "at": at, "torch": torch})
 
 
 @functools.cache

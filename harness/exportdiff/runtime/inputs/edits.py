@@ -1,4 +1,4 @@
-"""Editing a model's state between two calls, to see whether names that alias still do."""
+"""Edits the state of a model between two calls, to see whether aliased names still share their tensor."""
 
 from __future__ import annotations
 
@@ -34,16 +34,16 @@ def plan_edits(state: State) -> EditPlan:
 
 
 def _editable(tensor: TensorSnapshot) -> bool:
-    places = zip(tensor.shape, tensor.stride, strict=False)
-    overlaps = any(size != 1 and stride == 0 for size, stride in places)
+    dimensions = zip(tensor.shape, tensor.stride, strict=False)
+    overlaps = any(size != 1 and stride == 0 for size, stride in dimensions)
     return tensor.dtype in _HALVED and tensor.values is not None and not overlaps
 
 
 def edit(module: nn.Module, plan: EditPlan) -> None:
-    """Halve each tensor of the plan once, in place, through the last of its names that the module has.
+    """Halve each tensor of the plan once, in place, under the last of its names that the module has.
 
-    If aliasing is intact, the edit shows under the other names and in the graph as well. A tensor that a
-    call has replaced by one that cannot be edited stays as it is.
+    If the names still share the tensor, the edit shows under the others and in the graph. If a call has
+    replaced a tensor by one that cannot be edited, nothing is done.
     """
     state, _ = live_state(module)
     with torch.no_grad():

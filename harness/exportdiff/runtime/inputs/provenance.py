@@ -1,4 +1,4 @@
-"""Tensors that autograd sees as it sees given ones: as a view of a base, a lazy conjugate, a non-leaf."""
+"""Makes tensors that look to autograd like given ones: a view of a base, a lazy conjugate, a non-leaf."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ def with_bits(tensor: torch.Tensor, *, conj: bool, neg: bool) -> torch.Tensor:
 
 
 def _plain(tensor: torch.Tensor) -> torch.Tensor:
-    """Return a view of what lies in memory."""
+    """Return a view without lazy conjugation or negation."""
     return with_bits(tensor, conj=tensor.is_conj(), neg=tensor.is_neg())
 
 
 def _as_dtype(tensor: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
-    """Return a view with the elements of another dtype: autograd knows those of complex numbers alone."""
+    """Return a view with another dtype. Autograd supports that only between real and complex numbers."""
     if dtype == tensor.dtype:
         return tensor
     if tensor.is_complex():

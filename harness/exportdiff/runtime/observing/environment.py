@@ -97,16 +97,6 @@ def aftermath(model: nn.Module) -> Aftermath:
     return Aftermath(read_process_state(), attributes)
 
 
-def modes_left() -> Aftermath:
-    """Record which settings of the process a call has left.
-
-    The random number generator is left out: export drops numbers that nothing uses.
-    """
-    state = read_process_state()
-    del state["global random number generator"]
-    return Aftermath(state, {})
-
-
 # torch/_dynamo/eval_frame.py: OptimizedModule sets its attributes, such as the first one, on its module too.
 # The other one is the id of a wrapper, which each copy has of its own.
 _OWN_MARKS = {"_is_torch_compile", "_torchdynamo_wrapper_id"}

@@ -11,7 +11,7 @@ from exportdiff.runtime.observing.tensors import State, TensorSnapshot, Tree
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from exportdiff.core.finding import Stage
+    from exportdiff.core.finding import Draws, Stage
     from exportdiff.core.path import Path
     from exportdiff.runtime.observing.aliasing import MutationProbe
     from exportdiff.runtime.observing.failure import Failure
@@ -29,8 +29,6 @@ class Compilation:
     """Its file: a path inside torch, or ``program``."""
     because: str = ""
     """The guard that failed, so that Dynamo compiled the code again; empty the first time."""
-    broke: tuple[str, ...] = ()
-    """The first line of each reason for a graph break, or for giving up."""
 
 
 @dataclass(frozen=True)
@@ -207,6 +205,8 @@ class EagerObservation(Observation):
     """Whether the model itself prints."""
     unregistered: bool = False
     """Whether the model holds a parameter with gradient that no module registers."""
+    draws: frozenset[Draws] = frozenset()
+    """Where the program draws random numbers."""
 
 
 @dataclass(frozen=True)

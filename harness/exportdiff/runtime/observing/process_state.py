@@ -3,44 +3,114 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import torch
-from torch._C import _len_torch_function_stack
 from torch._functorch.pyfunctorch import temporarily_clear_interpreter_stack
 from torch.nn.modules.module import _global_buffer_registration_hooks
-from torch.utils._python_dispatch import _get_current_dispatch_mode_stack
-
-from exportdiff.core.torch_versions.running import is_exporting
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
+# Each of these functions returns one expression of plain torch, which repro files contain as well.
+
+
+def grad_mode() -> bool:
+    """Return whether gradients are recorded."""
+    return torch.is_grad_enabled()
+
+
+def default_dtype() -> str:
+    """Return the dtype of new tensors."""
+    return str(torch.get_default_dtype())
+
+
+def autocast() -> bool:
+    """Return whether autocast is on."""
+    return torch.is_autocast_enabled("cpu")
+
+
+def autocast_depth() -> int:
+    """Return how many nested autocast blocks are open."""
+    return min(torch.autocast_increment_nesting(), torch.autocast_decrement_nesting())
+
+
+def inference_mode() -> bool:
+    """Return whether inference mode is on."""
+    return torch.is_inference_mode_enabled()
+
+
+def default_device() -> str:
+    """Return the device of new tensors."""
+    return str(torch.get_default_device())
+
+
+def anomaly_mode() -> bool:
+    """Return whether autograd looks for anomalies."""
+    return torch.is_anomaly_enabled()
+
+
+def dispatch_modes() -> int:
+    """Return how many dispatch modes are open."""
+    return len(torch.utils._python_dispatch._get_current_dispatch_mode_stack())
+
+
+def function_modes() -> int:
+    """Return how many torch function modes are open."""
+    return torch._C._len_torch_function_stack()
+
+
+def functorch_level() -> int:
+    """Return how many transforms of functorch are open."""
+    return torch._C._functorch.maybe_current_level() or 0
+
+
+def exporting() -> bool:
+    """Return whether torch believes that an export is running; False where torch has no such flag."""
+    return hasattr(torch.compiler, "is_exporting") and torch.compiler.is_exporting()
+
+
+def global_hooks() -> int:
+    """Return how many hooks there are on all modules."""
+    return len(torch.nn.modules.module._global_buffer_registration_hooks)
+
+
+def random_state() -> bytes:
+    """Return the state of the global random number generator."""
+    return torch.get_rng_state().numpy().tobytes()
+
+
+RANDOM_STATE = "global random number generator"
+SETTINGS: dict[str, Callable[[], object]] = {
+    "grad mode": grad_mode,
+    "default dtype": default_dtype,
+    "autocast": autocast,
+    "depth of autocast": autocast_depth,
+    "inference mode": inference_mode,
+    "default device": default_device,
+    "anomaly mode": anomaly_mode,
+    "dispatch modes": dispatch_modes,
+    "function modes": function_modes,
+    "functorch level": functorch_level,
+    "whether export is running": exporting,
+    "hooks on all modules": global_hooks,
+    RANDOM_STATE: random_state,
+}
+"""The settings of the whole process that an export or a call can leave changed."""
+
+
 def read_process_state() -> dict[str, object]:
     """Return the settings of the whole process, by name."""
+    state = {name: read() for name, read in SETTINGS.items() if name != RANDOM_STATE}
+    return {**state, RANDOM_STATE: read_random_state()}
+
+
+def read_random_state() -> bytes:
+    """Return the state of the global random number generator, also inside of a transform of functorch."""
     with temporarily_clear_interpreter_stack():  # on a level that was left, new tensors are wrappers
-        random_numbers = torch.get_rng_state().numpy().tobytes()
-    return {
-        "grad mode": torch.is_grad_enabled(),
-        "default dtype": str(torch.get_default_dtype()),
-        "autocast": torch.is_autocast_enabled("cpu"),
-        "depth of autocast": autocast_depth(),
-        "inference mode": torch.is_inference_mode_enabled(),
-        "default device": str(torch.get_default_device()),
-        "anomaly mode": torch.is_anomaly_enabled(),
-        "dispatch modes": len(_get_current_dispatch_mode_stack()),
-        "function modes": _len_torch_function_stack(),
-        "functorch level": _functorch_level(),
-        "whether export is running": is_exporting(),
-        "hooks on all modules": len(_global_buffer_registration_hooks),
-        "global random number generator": random_numbers,
-    }
-
-
-def _functorch_level() -> int:
-    interpreter = torch._C._functorch.peek_interpreter_stack()
-    return 0 if interpreter is None else int(interpreter.level())
+        return random_state()
 
 
 @contextlib.contextmanager
@@ -51,7 +121,7 @@ def restore_modes() -> Iterator[None]:
     """
     grad, dtype = torch.is_grad_enabled(), torch.get_default_dtype()
     casts = {device: _autocast(device) for device in ("cpu", "cuda")}
-    depth, level, is_dual = autocast_depth(), _functorch_level(), _dual_level_is_open()
+    depth, level, is_dual = autocast_depth(), functorch_level(), _dual_level_is_open()
     hooks = dict(_global_buffer_registration_hooks)
     refusal = _refusal_of_saved_tensors_hooks()
     try:
@@ -61,7 +131,7 @@ def restore_modes() -> Iterator[None]:
         _global_buffer_registration_hooks.update(hooks)
         if not is_dual and _dual_level_is_open():  # as one that fails inside of jvp
             torch._C._exit_dual_level(level=0)
-        while _functorch_level() > level:  # as a graph leaves it that fails inside of vmap
+        while functorch_level() > level:  # as a graph leaves it that fails inside of vmap
             torch._C._functorch.pop_dynamic_layer_stack()
         if refusal is None and _refusal_of_saved_tensors_hooks() is not None:  # as it fails inside of grad
             torch._C._autograd._saved_tensors_hooks_enable()
@@ -93,13 +163,6 @@ def _refusal_of_saved_tensors_hooks() -> str | None:
     """Return the error that hooks on saved tensors raise (a checkpoint sets some); None: they are allowed."""
     message: str | None = torch._C._autograd._saved_tensors_hooks_get_disabled_error_message()
     return message
-
-
-def autocast_depth() -> int:
-    """Return how many nested autocast blocks are open."""
-    depth = torch.autocast_increment_nesting() - 1
-    torch.autocast_decrement_nesting()
-    return int(depth)
 
 
 def _autocast(device: str) -> tuple[bool, torch.dtype]:

@@ -1,7 +1,7 @@
-"""Finds the place of a hunk whose lines are written in another way in this torch, by its statements.
+"""Finds where a hunk fits by its statements, if its lines are written in another way in this torch.
 
-Every statement of the hunk must be there, with the same AST and in the same order, and at one place only.
-What is around the hunk does not matter; nothing inside of it is skipped.
+All statements of the hunk must follow each other in the file, with the same AST, and only once. The lines
+around them do not matter.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _NAMED = re.compile(r"(?:async\s+)?(?:def|class)\s+(\w+)")
 
 
 def aligned(lines: tuple[str, ...], hunk: Hunk) -> tuple[Edit, ...] | None:
-    """Return the edits of a hunk for a file with these lines; None if there is no place, or several.
+    """Return the edits of a hunk for a file with these lines; None if it fits nowhere, or more than once.
 
     An edit replaces whole logical lines, so that nothing is mixed with how this torch breaks them.
     """

@@ -1,4 +1,4 @@
-"""Checks that what a fix makes of a function reads no name that this torch does not have."""
+"""Checks that the new code of a function does not read a name that this torch lacks."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 def check_bound(
     fixes: str, path: str, code: CodeType, before: Iterable[CodeType], names: Mapping[str, object]
 ) -> None:
-    """Raise FixError if new code reads what is not there: a name, a member of a module, something to import.
+    """Raise FixError if new code reads a name, imports a module, or reads a member that does not exist.
 
-    ``names``: the globals of the code, by name; builtins need not be among them. A variable of an enclosing
-    function that this torch lacks is a global to the compiler, so that it is found as well. What the code
-    before reads as well does not count: torch may bind it later.
+    ``names``: the globals of the code, by name; builtins need not be among them. To the compiler, a missing
+    variable of an enclosing function is a global, so it is found too. Names that the old code also reads do
+    not count: torch may bind them later.
     """
     bound = {**vars(builtins), **names}
     known = {name for old in before for name in _reads(old)}
@@ -39,10 +39,10 @@ def _reads(code: CodeType) -> frozenset[str]:
 
 
 def _read(code: CodeType) -> Iterator[str]:
-    """Yield what code reads, with that of the functions inside of it.
+    """Yield what code reads, also in the functions inside of it.
 
-    A global name as it is; members as far as they are named, ``torch.fx.Node``; what is imported with a
-    colon, ``torch.fx:Node``.
+    A global name as it is; members with dots, ``torch.fx.Node``; imported names with a colon,
+    ``torch.fx:Node``.
     """
     own = set()
     imported = dotted = ""
@@ -57,7 +57,7 @@ def _read(code: CodeType) -> Iterator[str]:
             yield dotted
             dotted = ""
         if step.opname in ("STORE_NAME", "STORE_GLOBAL"):
-            own.add(step.argval)  # a class body has names of its own
+            own.add(step.argval)  # the names of a class body
         elif step.opname in ("LOAD_GLOBAL", "LOAD_NAME") and step.argval not in own:
             dotted = step.argval
             yield dotted
@@ -88,7 +88,7 @@ def _is_there(name: str, bound: Mapping[str, object]) -> bool:
         return bool(rest)  # then the first name is the one to report
     value = bound[first]
     for each in rest:
-        # Of other objects, nobody knows: an attribute may be set later.
+        # Other objects may get the attribute later.
         if not isinstance(value, ModuleType):
             return True
         if not hasattr(value, each):
@@ -100,7 +100,7 @@ def _is_there(name: str, bound: Mapping[str, object]) -> bool:
 def _can_import(module: str, member: str) -> bool:
     """Whether ``from module import member`` works; without a member, ``import module``."""
     if not module:
-        return True  # relative: it is not known to what
+        return True  # relative to an unknown package
     if not _is_module(module):
         return False
     loaded = sys.modules.get(module)

@@ -1,7 +1,7 @@
 """Replaces the code of functions while a ``with`` block runs.
 
-The function objects stay the same, so the new code also runs for every importer, table, decorator and closure
-that holds one of the functions.
+The function objects stay the same, so the new code also runs wherever a function was imported, stored in a
+table, decorated or captured.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ Key: TypeAlias = tuple[str, int]
 
 @dataclass(frozen=True)
 class Changed:
-    """The changes of a chunk to its module, as code objects only: ``marshal`` can write those to disk."""
+    """What a chunk changes in its module, as code objects, which ``marshal`` can write to disk."""
 
     codes: tuple[tuple[Key, CodeType], ...]
     """The new code of each changed function, by the function's key in the unpatched file."""

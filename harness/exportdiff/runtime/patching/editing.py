@@ -36,10 +36,9 @@ def edited(function: Any, old: str, new: str, *more: tuple[str, str]) -> Iterato
 
 
 def _source(code: types.CodeType) -> str:
-    """Return the source of a function as its file has it.
+    """Return the source of a function in its file.
 
-    The function is found by its name, not by its line: a candidate fix that is in place moves the lines of
-    the functions below it.
+    Search by name, not by line: an installed fix moves the lines of the functions below it.
     """
     lines, found = _functions(code.co_filename)
     places = found.get(code.co_qualname, ())

@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 
 FixKind: TypeAlias = Literal["mend", "refuse", "workaround"]
 """``mend``: the path is right with it. ``refuse``: torch says in words that it cannot do this.
-``workaround``: it is neither clean nor complete."""
+``workaround``: neither."""
 
 _VERSION = re.compile(r"\d+(\.\d+)*")
 
 
 class FixError(UsageError):
-    """A fix cannot be put in place; the message names the fix and the reason."""
+    """A fix cannot be installed; the message names the fix and the reason."""
 
 
 @dataclass(frozen=True)
@@ -77,8 +77,8 @@ class Fix:
     message: str
     """Which function of torch is wrong and why, and what the patch changes."""
     fits: tuple[str, ...]
-    """The patch's ``Fits:`` line: releases of torch on which its author tried it. There it counts as usable
-    without a trial of its own, because the tests of the corpus are that trial."""
+    """The patch's ``Fits:`` line: releases of torch on which its author tried it. On these it is usable
+    without a trial, because the tests of the corpus are the trial."""
     files: tuple[tuple[str, tuple[Hunk, ...]], ...]
     """The hunks of each file, with its path in PyTorch's repository: ``torch/export/unflatten.py``."""
     diff: str

@@ -25,30 +25,18 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
     from types import CodeType, ModuleType
 
-__all__ = [
-    "Fix",
-    "FixError",
-    "applied",
-    "blamed",
-    "chosen",
-    "find_functions",
-    "misfit",
-    "read_candidates",
-    "read_fix",
-    "read_fixes",
-    "remember",
-]
+__all__ = ["Fix", "FixError", "applied", "read_candidates", "read_fix"]
 
 
 def read_fixes(folder: pathlib.Path) -> dict[str, Fix]:
-    """Return all fixes of a folder by name, each as the patch that is chosen for this torch; see ``chosen``.
+    """Return all fixes of a folder by name, each as the patch that ``choose_patch`` returns.
 
     An empty dict if there are none. Raises FixError.
     """
-    return {name: chosen(candidates) for name, candidates in read_candidates(folder).items()}
+    return {name: choose_patch(candidates) for name, candidates in read_candidates(folder).items()}
 
 
-def chosen(candidates: tuple[Fix, ...]) -> Fix:
+def choose_patch(candidates: tuple[Fix, ...]) -> Fix:
     """Return the first patch of a fix that fits this torch; if none does, NAME.patch, or else the first.
 
     In this order: those for this torch or an older one, the newest first; NAME.patch; those for a newer one.
@@ -66,7 +54,7 @@ def chosen(candidates: tuple[Fix, ...]) -> Fix:
 
     ordered = sorted(candidates, key=order)
     plain = next((fix for fix in ordered if not fix.version), ordered[0])
-    return next((fix for fix in ordered if not misfit(fix)), plain)
+    return next((fix for fix in ordered if not why_not_applicable(fix)), plain)
 
 
 def _numbers(release: str) -> tuple[int, ...]:
@@ -75,7 +63,7 @@ def _numbers(release: str) -> tuple[int, ...]:
 
 
 def find_functions(fixes: Iterable[Fix]) -> None:
-    """Find the functions that the fixes change, of all files at once: that takes as long as of one file."""
+    """Find the functions that the fixes change. A search of all files takes as long as a search of one."""
     files = []
     for fix in fixes:
         with suppress(FixError):
@@ -83,7 +71,7 @@ def find_functions(fixes: Iterable[Fix]) -> None:
     live_functions(files)
 
 
-def misfit(fix: Fix) -> str:
+def why_not_applicable(fix: Fix) -> str:
     """Say why a fix does not fit this torch; empty if it does. Changes nothing."""
     try:
         _patched((fix,))
@@ -96,8 +84,8 @@ def misfit(fix: Fix) -> str:
 def applied(fixes: Collection[Fix]) -> Iterator[None]:
     """Apply fixes to torch. Raises FixError if a fix does not fit this torch, or two fixes conflict.
 
-    The names that fixes add to a module stay after the block. What their code makes may outlive it, and must
-    still find them: a hook, a compiled function, a finalizer. Nothing else of torch reads them.
+    The names that fixes add to a module stay after the block: hooks, compiled functions and finalizers that
+    their code made may run later and need them. Nothing else in torch reads these names.
     """
     # Imported here because it imports torch, and reading fixes (``corpus list``) does not need torch.
     from exportdiff.runtime.observing.caches import forget_loaded_structures, forget_predictions
@@ -120,10 +108,10 @@ def applied(fixes: Collection[Fix]) -> Iterator[None]:
         forget_loaded_structures()
 
 
-def blamed(error: BaseException, fixes: Collection[Fix]) -> tuple[str, ...]:
-    """Return the names of those of these fixes in whose functions an exception was raised; mostly none.
+def fixes_that_raised(error: BaseException, fixes: Collection[Fix]) -> tuple[str, ...]:
+    """Return the names of the fixes in whose functions an exception was raised; usually none.
 
-    The innermost of their functions counts: it raised the exception, or called what did.
+    The innermost of their functions counts: it raised the exception, or called a function that did.
     """
     patched = _patched(_ordered(fixes))
     guilty: tuple[str, ...] = ()
@@ -141,7 +129,7 @@ class _Patched:
     names: tuple[tuple[dict[str, object], str, object], ...]
     """The new functions and imports: the namespace of a module, a name, and its value."""
     fixes_of: Mapping[int, tuple[str, ...]]
-    """The fixes that changed a piece of code, by the ``id`` of the code: equal code may be of several."""
+    """The fixes that changed a code object, by its ``id``, because several fixes may have equal code."""
 
 
 _ADDED: dict[str, set[str]] = {}
@@ -180,7 +168,7 @@ def _patched(fixes: tuple[Fix, ...]) -> _Patched:
 
 
 def _inside(code: CodeType) -> Iterator[CodeType]:
-    """Yield a piece of code, and that of the functions inside of it."""
+    """Yield a code object, and those of the functions inside of it."""
     yield code
     for const in code.co_consts:
         if isinstance(const, type(code)):
@@ -211,15 +199,15 @@ def _files(modules: Mapping[str, ModuleType]) -> dict[str, str]:
 
 def _check_replaceable(path: str, functions: list[FunctionType], code: CodeType) -> None:
     """Raise FixError if new code alone cannot make the change."""
-    place = f"{path}, {code.co_qualname}"
+    where = f"{path}, {code.co_qualname}"
     if not functions and "<locals>" not in code.co_qualname:
-        raise FixError(f"{place}: this torch has no such function")
+        raise FixError(f"{where}: this torch has no such function")
     for function in functions:
         old = function.__code__
         if old.co_freevars != code.co_freevars:
-            raise FixError(f"{place}: a fix must not change which variables a function captures")
+            raise FixError(f"{where}: a fix must not change which variables a function captures")
         if old.co_varnames[: old.co_argcount] != code.co_varnames[: code.co_argcount]:
-            raise FixError(f"{place}: a fix must not change the arguments of a function")
+            raise FixError(f"{where}: a fix must not change the arguments of a function")
 
 
 def _module(path: str, fix_name: str) -> ModuleType:

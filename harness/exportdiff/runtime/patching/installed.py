@@ -1,6 +1,6 @@
-"""Candidate fixes that a process holds while it judges many programs, and lifts to judge plain torch.
+"""The fixes that are installed in this process while it judges many programs.
 
-A process has one torch, so what it holds is kept here, in one place of the process.
+They can be removed for a while, to judge plain torch. A process has one torch, so there is one such set.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ if TYPE_CHECKING:
     from exportdiff.runtime.patching.fixes import Fix
 
 
-class _Held:
-    """The fixes that are in place now, and how to lift them."""
+class _Installed:
+    """The fixes that are installed now, and how to remove them."""
 
     def __init__(self) -> None:
         self.fixes: frozenset[Fix] = frozenset()
         self._stack = ExitStack()
 
     def change(self, fixes: frozenset[Fix]) -> None:
-        """Lift the fixes that are in place, and put others in place. Raises FixError, with none in place."""
+        """Remove the installed fixes, and install others. If that raises FixError, none is installed."""
         if fixes == self.fixes:
             return
         self._stack.close()
@@ -35,39 +35,39 @@ class _Held:
             self.fixes = fixes
 
 
-_held = _Held()
+_installed = _Installed()
 
 
 def install(fixes: Collection[Fix], folder: pathlib.Path | None = None) -> None:
-    """Keep these fixes in place, and no others, until the next call; none: plain torch.
+    """Install these fixes, and no others, until the next call. Without fixes: plain torch.
 
-    ``folder`` keeps what was compiled, for later processes. Raises FixError if the fixes do not fit this
-    torch, or not together; then none is in place.
+    ``folder``: a cache of compiled fixes for later processes. Raises FixError if the fixes do not fit this
+    torch or conflict; then none is installed.
     """
     wanted = frozenset(fixes)
-    if folder is not None and wanted and wanted != _held.fixes:
+    if folder is not None and wanted and wanted != _installed.fixes:
         remember(wanted, folder)
-    _held.change(wanted)
+    _installed.change(wanted)
 
 
 def installed() -> frozenset[Fix]:
-    """Return the fixes that this process holds."""
-    return _held.fixes
+    """Return the fixes that are installed in this process."""
+    return _installed.fixes
 
 
 @contextmanager
 def only_these_fixes(fixes: Collection[Fix]) -> Iterator[None]:
-    """Put these fixes in place instead of the held ones for the length of the block. Raises FixError."""
-    before = _held.fixes
-    _held.change(frozenset(fixes))
+    """Install these fixes instead of the installed ones while the block runs. Raises FixError."""
+    before = _installed.fixes
+    _installed.change(frozenset(fixes))
     try:
         yield
     finally:
-        _held.change(before)
+        _installed.change(before)
 
 
 @contextmanager
 def without_fixes() -> Iterator[None]:
-    """Lift the held fixes for the length of the block."""
+    """Remove the installed fixes while the block runs."""
     with only_these_fixes(()):
         yield

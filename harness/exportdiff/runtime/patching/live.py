@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from exportdiff.runtime.patching.compiling import Key
 
 _LIVE: dict[str, dict[Key, list[FunctionType]]] = {}
-"""The functions by file. A search takes a quarter of a second, so one search covers all missing files."""
+"""The functions by file. A search takes 0.25 s, so one search covers all missing files."""
 
 
 def live_functions(files: Collection[str]) -> Mapping[str, Mapping[Key, list[FunctionType]]]:

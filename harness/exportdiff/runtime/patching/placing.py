@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Chunk:
-    """The top-level statements that some edits change, or the place between two statements for an addition.
+    """The top-level statements that some edits change, or the line between two statements for an addition.
 
     Chunks are independent of each other: a chunk is compiled once, whichever other fixes are applied.
     """
@@ -30,7 +30,7 @@ class Chunk:
 
 
 def chunks_of(path: str, file: str, fixes: Iterable[Fix]) -> list[Chunk]:
-    """Find the place of every edit in a file, and group the edits by the statements that they change.
+    """Find the lines of every edit in a file, and group the edits by the statements that they change.
 
     Raises FixError if an edit does not fit, or two edits change the same line.
     """
@@ -92,7 +92,7 @@ def _place(lines: tuple[str, ...], hunk: Hunk) -> int | None:
 def _added_at_top_level(hunk: Hunk) -> tuple[str, ...]:
     """Return the imports and functions that a hunk adds to the module, if it does nothing else.
 
-    They are compiled apart, so it does not matter where they stand.
+    They are compiled separately, so it does not matter where they stand.
     """
     if any(edit.stop > edit.start for edit in hunk.edits):
         return ()
@@ -110,7 +110,7 @@ def _at_free_places(
 ) -> dict[Edit, Fix]:
     """Put each of these additions before a top-level statement where nothing else is changed.
 
-    Below the imports, if a place is free there: an annotation of what is added may name what they bind.
+    If possible, below the imports: an annotation in the addition may use an imported name.
     """
     busy = [range(edit.start - 1, edit.stop + 1) for edit in taken]
     starts = sorted((each.start for each in source.statements), key=lambda at: at < source.first_definition)
@@ -121,7 +121,7 @@ def _at_free_places(
         # Several fixes may add the same.
         at = places[lines] if lines in places else next(free, None)
         if at is None:
-            raise FixError(f"{fix.name}: no place is free in this torch for what it adds")
+            raise FixError(f"{fix.name}: this torch has no free line for what it adds")
         places[lines] = at
         found[Edit(at, at, lines)] = fix
     return found

@@ -17,7 +17,7 @@ class Source:
     statements: tuple[range, ...]
     """The lines (counted from 0) of each top-level statement, including decorators."""
     first_definition: int
-    """The line of the first function or class; what is above imports what they use."""
+    """The line of the first function or class; the imports are above it."""
     flags: int
     """The compiler flags of the file's ``from __future__`` imports."""
 

@@ -1,7 +1,7 @@
-"""Lines of Python as logical lines that can be compared: equal ones have the same AST.
+"""Turns lines of Python into logical lines that can be compared: equal ones have the same AST.
 
 Annotations, comments, docstrings, line breaks inside of brackets and trailing commas do not count. The lines
-may be a fragment, as those of a hunk are: the first and the last logical line may be incomplete.
+may be a fragment, such as a hunk: then the first and the last logical line may be incomplete.
 """
 
 from __future__ import annotations
@@ -26,8 +26,7 @@ _TOKEN = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 _CLAUSES = {"elif": "if", "else": "if 1", "finally": "if 1", "except": "if 1 or ", "case": "if 1 or "}
-"""What makes the header of a clause that cannot stand alone a statement; the clause's own word is compared
-as well."""
+"""A clause such as ``else:`` cannot stand alone: its first word is replaced, and compared separately."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +37,7 @@ class Logical:
     stop: int
     """Its lines, counted from 0."""
     column: int
-    """Of its first character; meaningless where its beginning is missing."""
+    """Of its first character; meaningless if its beginning is missing."""
     tokens: tuple[str, ...]
     part: Part = "whole"
 
@@ -128,7 +127,7 @@ def _without_commas(tokens: Sequence[str]) -> tuple[str, ...]:
 
 
 def _normal(tokens: tuple[str, ...]) -> str | tuple[str, ...]:
-    """Return the AST of a logical line without annotations, as text; its tokens, if it is no statement."""
+    """Return the AST of a logical line without annotations, as text; its tokens if it is not a statement."""
     word, text = tokens[0], " ".join(tokens)
     if word in _CLAUSES:
         text = _CLAUSES[word] + text.removeprefix(word)

@@ -22,13 +22,13 @@ if TYPE_CHECKING:
     from exportdiff.runtime.paths.transforms.table import Aspect, Transform
 
 CORE = ("nonstrict:module", "nonstrict:unflatten", "strict:module", "strict:unflatten", "compile:compiled")
-"""The paths without which there is nothing to transform; the others are listed after them."""
+"""The paths that transforms start from; the others are listed after them."""
 
 EXPENSIVE = 1000.0
-"""From so many milliseconds on, a campaign takes a path only on request."""
+"""Milliseconds from which on a campaign takes a path only on request."""
 
 _GPU_FILES = ("nvidia*", "dxg", "kfd", "nvmap")
-"""Drivers for GPUs put one of these into /dev: NVIDIA's own, in WSL, AMD's, on Jetson boards."""
+"""Files in /dev of GPU drivers: of NVIDIA, in WSL, of AMD, on Jetson boards."""
 
 
 def core_paths(devices: Sequence[str] = ("cpu",)) -> tuple[Path, ...]:
@@ -146,7 +146,7 @@ def export_key(path: Path) -> tuple[str, ...]:
 
 def _has_own_export(transform: Transform) -> bool:
     """Whether a transform needs an export that paths without it do not share."""
-    return transform.at in ("case", "export") or transform.apart or transform.in_place
+    return transform.at in ("case", "export") or transform.copies or transform.in_place
 
 
 def eager_key(path: Path) -> tuple[str, ...]:
@@ -160,9 +160,9 @@ def _changes_eager(transform: Transform) -> bool:
 
 
 def not_promised(path: Path) -> frozenset[Aspect]:
-    """Return what transforms and runner do not promise to keep."""
-    kept = (TRANSFORMS[name].not_promised for name in path.transforms)
-    return RUNNERS[path.runner].not_promised.union(*kept)
+    """Return what is not compared on the path."""
+    of_transforms = (TRANSFORMS[name].not_promised for name in path.transforms)
+    return frozenset(RUNNERS[path.runner].not_promised).union(*of_transforms)
 
 
 def same_operators(path: Path) -> bool:
@@ -182,7 +182,7 @@ def narrows(path: Path) -> bool:
 
 
 def exports_again(path: Path) -> bool:
-    """Whether a transform exports the exported program once more."""
+    """Whether a transform exports the exported program again."""
     return any(TRANSFORMS[name].exports for name in path.transforms)
 
 
@@ -200,17 +200,12 @@ def promise(path: Path) -> str:
     return RUNNERS[path.runner].promise
 
 
-def is_core(path: Path) -> bool:
-    """Whether it is one of the core paths."""
-    return path.without_device in CORE
-
-
 def is_listed(path: Path) -> bool:
-    """Whether the path is one of the lists; any other runs only if ``--paths`` names it."""
+    """Whether the path is listed; any other runs only if ``--paths`` names it."""
     return path.without_device in _listed()
 
 
 def list_index(path: Path) -> int:
-    """Return the index in the list of all paths; a path that is not listed comes after them."""
+    """Return the index in the list of all paths; that of an unlisted path is the length of the list."""
     written = path.without_device
     return _listed().index(written) if written in _listed() else len(_listed())

@@ -1,7 +1,7 @@
 """The table of modes: how a model is captured. One entry adds a mode.
 
 A mode that exports is one decorated function. A mode that exports nothing needs a function in
-runtime/paths/run/by_export.py as well, which observes it.
+runtime/paths/run/by_export.py too, which observes it.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def _mode(
 @_mode(cost=25)
 def nonstrict(model: nn.Module, inputs: Inputs, shapes: Any, further: Mapping[str, Any]) -> ExportedProgram:
     """Trace through the Python interpreter."""
-    _load_examples()  # torch.cond and its like go through Dynamo here as well
+    _load_examples()  # torch.cond and similar operators use Dynamo here too
     return torch.export.export(
         model, inputs.args, inputs.kwargs, dynamic_shapes=shapes, strict=False, **further
     )
@@ -83,7 +83,7 @@ class UnsoundError(Exception):
 
 @_mode(cost=60, call="torch.export.draft_export", needs=("torch.export.draft_export",))
 def draft(model: nn.Module, inputs: Inputs, shapes: Any, further: Mapping[str, Any]) -> ExportedProgram:
-    """Trace as ``nonstrict``, with real tensors beside the fake ones. Raises UnsoundError."""
+    """Trace like ``nonstrict``, with real tensors as well as fake ones. Raises UnsoundError."""
     _load_examples()
     program: Any = torch.export.draft_export(
         model, inputs.args, inputs.kwargs, dynamic_shapes=shapes, strict=False, **further

@@ -54,10 +54,10 @@ class Runner:
     """Milliseconds for a model of the usual size; None: the mode's cost."""
     same_operators: bool = True
     """Whether it runs the operators that eager runs."""
-    not_promised: frozenset[Aspect] = frozenset()
-    """What it does not promise to keep; the checks do not compare it."""
-    apart: bool = False
-    """Whether what it returns shares no memory with the program."""
+    not_promised: tuple[Aspect, ...] = ()
+    """What is not compared, because torch does not promise it."""
+    copies: bool = False
+    """Whether it copies the state of the program."""
     needs: tuple[str, ...] = ()
     """Names of torch that it uses and not every supported version has; without one its paths are left out."""
 
@@ -66,36 +66,13 @@ RUNNERS: dict[str, Runner] = {}
 """By name, in the canonical order."""
 
 
-def runner(
-    *modes: str,
-    expression: str,
-    backend: str = "",
-    shown: bool = False,
-    cost: float | None = None,
-    same_operators: bool = True,
-    not_promised: tuple[Aspect, ...] = (),
-    apart: bool = False,
-    needs: tuple[str, ...] = (),
-) -> Callable[[Function], Function]:
-    """Add the decorated function to the table, under its own name; see ``Runner`` for the arguments."""
+def runner(*modes: str, **options: Any) -> Callable[[Function], Function]:
+    """Add the decorated function to the table, under its name. ``options``: further fields of Runner."""
 
     def add(function: Function) -> Function:
-        name = function.__name__
         promise = (function.__doc__ or "").partition("\n")[0]
-        RUNNERS[name] = Runner(
-            name=name,
-            modes=modes,
-            function=function,
-            promise=promise,
-            expression=expression,
-            backend=backend,
-            shown=shown,
-            cost=cost,
-            same_operators=same_operators,
-            not_promised=frozenset(not_promised),
-            apart=apart,
-            needs=needs,
-        )
+        name = function.__name__
+        RUNNERS[name] = Runner(name, modes, function, promise, **options)
         return function
 
     return add
@@ -107,7 +84,7 @@ def module(program: ExportedProgram) -> nn.Module:
     return program.module()
 
 
-@runner("nonstrict", "strict", "draft", expression="torch.export.unflatten(ep)", apart=True)
+@runner("nonstrict", "strict", "draft", expression="torch.export.unflatten(ep)", copies=True)
 def unflatten(program: ExportedProgram) -> nn.Module:
     """The module hierarchy, rebuilt; clones the exported program's state."""
     return torch.export.unflatten(program)

@@ -1,4 +1,4 @@
-"""One child process: started within limits, listened to for a time, ended with all that it started."""
+"""One child process: started within limits, waited for, and ended with all processes that it started."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from multiprocessing import connection, forkserver
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from exportdiff.runtime.processes import scratch
-from exportdiff.runtime.processes.limits import MIB, Limits, end_first, limit_files, limits
+from exportdiff.runtime.processes.limits import MIB, Limits, be_killed_first, limit_files, limits
 from exportdiff.runtime.processes.network import leave_network
 from exportdiff.runtime.processes.server import server, server_pid
 from exportdiff.runtime.processes.usage import fair_share, usage
@@ -27,24 +27,23 @@ if TYPE_CHECKING:
     from multiprocessing.connection import Connection
     from multiprocessing.process import BaseProcess
     from threading import Event
-    from types import TracebackType
 
 Body: TypeAlias = "Callable[..., None]"
 """What a child runs: a function of its end of the pipe and of the arguments."""
 
 POLL_SECONDS = 0.1
-"""Seconds between two looks whether a wait should stop, and at what the child uses."""
+"""Seconds between two checks of the limits of a child, and of whether a wait should stop."""
 END_SECONDS = 5.0
-"""A process that was killed, or has closed its pipe, ends within so many seconds."""
+"""Seconds within which a process ends after it was killed or has closed its pipe."""
 
 _PR_SET_PDEATHSIG = 1
 """From linux/prctl.h."""
 
-NOWHERE = pathlib.Path(os.devnull)
+DEVNULL = pathlib.Path(os.devnull)
 
 
 _processes = threading.Lock()
-"""Held while multiprocessing starts a process or asks for an exit code: it is made for one thread."""
+"""Taken to start a process and to read an exit code: multiprocessing does not support several threads."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +65,7 @@ class TaskFailure:
 
 
 class Stopped(Exception):  # noqa: N818 - a request, not an error
-    """Somebody asked to stop during a wait, or the time for it is over; the text says which."""
+    """A wait was interrupted, or its time is over; the text says which."""
 
     def __init__(self, why: str = "interrupted") -> None:
         """``why``: for people."""
@@ -74,19 +73,19 @@ class Stopped(Exception):  # noqa: N818 - a request, not an error
 
 
 class Child:
-    """A process forked from the fork server; it leads a process group of its own.
+    """A process forked from the fork server; it leads a new process group.
 
     Leaving the ``with`` block ends the process and every process that it started.
     """
 
     def __init__(self, body: Body, *args: object, output: pathlib.Path | None = None) -> None:
-        """Start a process that runs ``body(pipe, *args)`` within ``limits()``; all of it has to be picklable.
+        """Start a process that runs ``body(pipe, *args)`` within ``limits()``; the arguments are pickled.
 
-        The file ``output`` gets what the process prints. None: standard error gets it, so that it cannot mix
-        with what this command prints on standard output.
+        ``output``: the file for what the process prints. None: standard error, so that it does not mix with
+        what this command prints on standard output.
 
-        The process works in a scratch folder that is removed at its end. Links there show the files of the
-        current folder, so what it reads by a relative name is found.
+        The process works in a scratch folder, which is removed at its end. Links there lead to the files of
+        the current folder, so that relative names of files work.
         """
         self._limits = limits()
         self._scratch = scratch.make()
@@ -112,12 +111,7 @@ class Child:
         """Do nothing: the process already runs."""
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         """End the process."""
         self.end()
 
@@ -169,10 +163,10 @@ class Child:
         self._scratch.cleanup()
 
     def _watched(self, happens: Callable[[float], bool], seconds: float, stop: Event | None) -> Death | None:
-        """Wait until something happens, and look at the limits meanwhile; return the one that is reached.
+        """Wait until something happens; if a limit is reached first, return that.
 
-        ``happens`` waits for some seconds and says whether it did. The time for which the process only
-        waited for a core does not count: on a busy machine, a program does not hang.
+        ``happens(seconds)`` waits and returns whether it has happened. The time for which the process only
+        waited for a core does not count, so that a busy machine does not look like a hang.
         """
         deadline = time.monotonic() + seconds
         waited = waited_for_core(self.pid)
@@ -212,7 +206,7 @@ class Child:
 
 
 def waited_for_core(pid: int) -> float:
-    """Return for how many seconds a process could have run and got no core; 0 where nobody counts that."""
+    """Return for how many seconds a process waited for a core; 0 on systems that do not count that."""
     try:
         return int(pathlib.Path(f"/proc/{pid}/schedstat").read_text(encoding="ascii").split()[1]) / 1e9
     except (OSError, ValueError, IndexError):  # not on Linux, or the process is gone
@@ -232,7 +226,7 @@ def _main(
     if not limits.network:
         leave_network()
     end_with_parent(server)
-    end_first()
+    be_killed_first()
     limit_files(limits.file_size)
     if limits.devices is not None:
         os.environ["CUDA_VISIBLE_DEVICES"] = limits.devices
@@ -244,9 +238,8 @@ def _main(
 def end_with_parent(server: int) -> None:
     """Let this process end when the command is gone, even if that was killed. ``server``: the fork server.
 
-    The fork server ends when nobody holds the other end of its pipe; multiprocessing gives that end to every
-    child as well. Linux is asked to kill this process when the server ends; elsewhere it ends when it next
-    answers.
+    The fork server ends when the other end of its pipe is closed everywhere; multiprocessing gives that end
+    to every child too. Linux kills this process when the server ends; elsewhere it ends when it next answers.
     """
     alive = getattr(forkserver._forkserver, "_forkserver_alive_fd", None)
     if alive is not None:
@@ -263,7 +256,7 @@ def set_up(output: pathlib.Path | None) -> None:
     import torch  # here, to save start-up time: only children need it, and they have it imported
 
     torch.set_num_threads(1)
-    # The source line of every node, for people to read: a twentieth of the time of a non-strict export.
+    # Do not record the source line of every node: that takes 5 % of a non-strict export.
     if hasattr(torch.fx.config, "do_not_emit_stack_traces"):
         torch.fx.config.do_not_emit_stack_traces = True
     warnings.simplefilter("ignore")
@@ -279,13 +272,13 @@ def set_up(output: pathlib.Path | None) -> None:
 
 _KILLS = (signal.SIGHUP, signal.SIGINT, signal.SIGKILL, signal.SIGTERM)
 SERVER_GONE = 255
-"""What multiprocessing gives for an exit code if the fork server was killed: nobody knows the real one."""
+"""The exit code that multiprocessing returns if the fork server was killed, because the real one is lost."""
 
 
 def ended_from_outside(code: int | None) -> bool:
-    """Whether something else ended the process, by its exit code: the next run may end in another way.
+    """Whether the exit code says that something else ended the process: another run may end differently.
 
-    A limit (None), a kill (also that of Linux when memory is short), or the end of the fork server.
+    A limit (None), a kill (also by Linux, if memory is short), or the end of the fork server.
     """
     return code is None or code == SERVER_GONE or -code in _KILLS
 

@@ -1,8 +1,7 @@
 """Runs tasks on a Ray cluster. Ray places a task on a node, and repeats it if the node or its worker is lost.
 
-On the node, a task runs in a child process as on this machine (see ``calls``): what a program does to its
-process, or exceeds of a limit, has the same words everywhere. Ray opens ports, and sends pickles between its
-own processes.
+On the node, a task runs in a child process as on this machine (see ``in_child``), so that a crash or a limit
+has the same words everywhere. Ray opens ports, and sends pickles between its own processes.
 """
 
 from __future__ import annotations
@@ -29,9 +28,9 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 LOSSES = 5
-"""How often a task may lose its node, or the Ray worker that runs it, before that is an error."""
+"""How often a task may lose its node or its Ray worker before that is an error."""
 REACH_SECONDS = 10.0
-"""How long it may take to reach the cluster."""
+"""Seconds to wait for an answer of the cluster."""
 DEVICES = "CUDA_VISIBLE_DEVICES"
 """The environment variable by which Ray gives a GPU to a task."""
 
@@ -40,9 +39,9 @@ class Cluster:
     """A connection to a Ray cluster."""
 
     def __init__(self, address: str | None, cores: int) -> None:
-        """Connect to the cluster at ``address``; None: start one on this machine, for so many tasks at once.
+        """Connect to the cluster at ``address``; None: start one on this machine with ``cores`` cores.
 
-        Raises UsageError if Ray is not installed, or nobody answers at the address.
+        Raises UsageError if Ray is not installed, or no cluster answers at the address.
         """
         try:
             self._ray: Any = importlib.import_module("ray")
@@ -76,10 +75,10 @@ class Cluster:
     def worker_slot(
         self, share: float, fit: Callable[[], str], modules: tuple[str, ...], tasks: int | None = None
     ) -> RayWorkerSlot:
-        """Return a place for one task at a time.
+        """Return a slot for one task at a time.
 
-        ``share``: of a GPU, for each task. ``fit`` runs first in each process of Ray, and says why the node
-        does not fit; empty if it does. ``modules``: what a child there is to have imported, beside torch.
+        ``share``: the part of a GPU for each task. ``fit`` runs first in each process of Ray, and returns why
+        the node does not fit, or an empty text. ``modules``: what each child imports, as well as torch.
         ``tasks``: see ReusableWorker.
         """
         remote = self._ray.remote(num_cpus=1, num_gpus=share, max_retries=LOSSES)(_run)
@@ -87,7 +86,7 @@ class Cluster:
 
 
 def _check_reachable(address: str) -> None:
-    """Raise UsageError if nobody listens at ``host:port``: Ray itself would try for minutes."""
+    """Raise UsageError if ``host:port`` does not answer: Ray itself would try for minutes."""
     host, _, port = address.rpartition(":")
     try:
         socket.create_connection((host, int(port)), REACH_SECONDS).close()
@@ -129,13 +128,13 @@ class RayWorkerSlot:
 
 @dataclass(frozen=True)
 class Unfit:
-    """The answer of a node that would give other results."""
+    """The answer of a node that would give different results."""
 
     node: str
     why: str
 
 
-class _Here:
+class _RayProcess:
     """What a process of Ray keeps between two tasks."""
 
     fits = False
@@ -153,19 +152,19 @@ def _run(
     args: tuple[object, ...],
 ) -> T | Death | TaskFailure | Unfit:
     """Run a task in a child of this process of Ray."""
-    if not _Here.fits:
+    if not _RayProcess.fits:
         why = fit()
         if why:
             return Unfit(os.uname().nodename, why)
-        # Else each child would import the script of Ray that this process runs.
+        # Otherwise each child would import the script of Ray that this process runs.
         vars(sys.modules["__main__"]).pop("__file__", None)
         server(*modules)
-        _Here.fits = True
+        _RayProcess.fits = True
     devices = os.environ.get(DEVICES)
-    if _Here.worker is None:
-        _Here.worker = ReusableWorker(tasks=tasks)
-    elif devices != _Here.devices:
-        _Here.worker.stop()
-    _Here.devices = devices
+    if _RayProcess.worker is None:
+        _RayProcess.worker = ReusableWorker(tasks=tasks)
+    elif devices != _RayProcess.devices:
+        _RayProcess.worker.stop()
+    _RayProcess.devices = devices
     with limited(**(vars(most) | {"devices": devices})):
-        return _Here.worker.ask(seconds, task, *args)
+        return _RayProcess.worker.ask(seconds, task, *args)

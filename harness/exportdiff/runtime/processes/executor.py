@@ -1,7 +1,7 @@
-"""An executor runs tasks elsewhere: ``submit`` queues one, ``wait`` returns its answer, ``close`` ends all.
+"""An executor runs tasks in other processes: ``submit`` queues a Task, whose ``wait`` returns the answer.
 
-What differs between executors is where a task runs: a Place. Here are the protocols, and the executor that
-shares tasks out to places, one thread for each.
+Executors differ in their worker slots: where a task runs. Here are the protocols, and the executor that
+shares tasks out to worker slots, with one thread per slot.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ from exportdiff.runtime.processes.child import POLL_SECONDS, Death, Stopped, Tas
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from types import TracebackType
 
 T = TypeVar("T")
 
@@ -41,7 +40,7 @@ class WorkerSlot(Protocol):
         """Return ``task(*args)``, run there. Raises Stopped soon after ``stop`` is set."""
 
     def stop(self) -> None:
-        """End what runs there; the next task begins anew."""
+        """End what runs there; the next task starts a new process."""
 
 
 class Task(Generic[T]):
@@ -59,11 +58,11 @@ class Task(Generic[T]):
         return self._future.done()
 
     def cancel(self) -> bool:
-        """Take a task that nobody has started out of the queue. Return whether it was still there."""
+        """Take the task out of the queue, if it has not started. Return whether that worked."""
         return self._future.cancel()
 
     def wait(self, stop: Event | None = None) -> T | Death | TaskFailure:
-        """Return the answer, or a Death or a TaskFailure; raises Stopped soon after ``stop`` is set."""
+        """Return the answer, a Death or a TaskFailure. Raises Stopped soon after ``stop`` is set."""
         while not self.is_done(POLL_SECONDS):
             if stop is not None and stop.is_set():
                 self._future.cancel()
@@ -72,29 +71,24 @@ class Task(Generic[T]):
 
 
 class WorkerSlots:
-    """The executor that gives each task to a place that is free. Leaving the ``with`` block closes it."""
+    """The executor that gives each task to a free worker slot. Leaving the ``with`` block closes it."""
 
-    def __init__(self, places: Sequence[WorkerSlot], at_end: Callable[[], None] = lambda: None) -> None:
+    def __init__(self, slots: Sequence[WorkerSlot], at_end: Callable[[], None] = lambda: None) -> None:
         """Start nothing yet; the first ``submit`` does. ``close`` calls ``at_end``."""
-        self._places = places
+        self._slots = slots
         self._at_end = at_end
-        # The place that was used last is warm.
+        # The slot that was used last is warm.
         self._free: LifoQueue[WorkerSlot] = LifoQueue()
-        for place in places:
-            self._free.put(place)
+        for slot in slots:
+            self._free.put(slot)
         self._stop = Event()
-        self._threads = ThreadPoolExecutor(len(places))
+        self._threads = ThreadPoolExecutor(len(slots))
 
     def __enter__(self) -> WorkerSlots:
         """Start nothing yet."""
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         """Close it."""
         self.close()
 
@@ -106,15 +100,15 @@ class WorkerSlots:
         """End every process, whatever it is doing."""
         self._stop.set()
         self._threads.shutdown(cancel_futures=True)
-        for place in self._places:
-            place.stop()
+        for slot in self._slots:
+            slot.stop()
         self._at_end()
 
     def _run(
         self, seconds: float, task: Callable[..., T], args: tuple[object, ...]
     ) -> T | Death | TaskFailure:
-        place = self._free.get()
+        slot = self._free.get()
         try:
-            return place.ask(seconds, task, *args, stop=self._stop)
+            return slot.ask(seconds, task, *args, stop=self._stop)
         finally:
-            self._free.put(place)
+            self._free.put(slot)

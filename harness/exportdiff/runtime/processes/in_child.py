@@ -1,4 +1,4 @@
-"""Calling a function in a child process: in a fresh one, or in one that is used again."""
+"""Calls a function in a child process: in a fresh process, or in one that runs many tasks."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import gc
 import traceback
 from typing import TYPE_CHECKING, TypeVar
 
-from exportdiff.runtime.processes.child import NOWHERE, Child, Death, TaskFailure
+from exportdiff.runtime.processes.child import DEVNULL, Child, Death, TaskFailure
 from exportdiff.runtime.processes.limits import MIB
 from exportdiff.runtime.processes.usage import resident
 
@@ -14,19 +14,18 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from multiprocessing.connection import Connection
     from threading import Event
-    from types import TracebackType
 
 T = TypeVar("T")
 
 GROWTH = 250
-"""A process that runs task after task is replaced once it takes so many MiB more than after its first task.
-torch leaks about 0.3 MiB for each program: caches, compiled code, modules."""
+"""MiB by which a reusable process may grow after its first task before it is replaced. torch leaks about
+0.3 MiB for each program: caches, compiled code, modules."""
 
 
 def call_fresh(
     seconds: float, task: Callable[..., T], *args: object, stop: Event | None = None
 ) -> T | Death | TaskFailure:
-    """Return ``task(*args)``, run in a fresh process; a Death or a TaskFailure where that does not work.
+    """Return ``task(*args)``, run in a fresh process; a Death or a TaskFailure if that fails.
 
     Raises Stopped soon after ``stop`` is set.
     """
@@ -36,16 +35,17 @@ def call_fresh(
 
 
 class ReusableWorker:
-    """A process that runs one task after the other; when a task kills it, the next task starts another.
+    """A process that runs one task after the other.
 
-    So does the next task if the process has grown too large. Leaving the ``with`` block ends the process.
+    If a task killed it, or it has grown too large, the next task starts another process. Leaving the ``with``
+    block ends the process.
     """
 
     def __init__(self, growth: int = GROWTH, tasks: int | None = None) -> None:
         """Start nothing yet; the first ``ask`` does.
 
-        ``growth``: MiB, see GROWTH. ``tasks``: after so many tasks the process is replaced in any case: not
-        every system says how much memory a process takes.
+        ``growth``: MiB, see GROWTH. ``tasks``: the number of tasks after which the process is replaced in any
+        case: not every system says how much memory a process takes.
         """
         self._child: Child | None = None
         self._growth = growth * MIB
@@ -57,12 +57,7 @@ class ReusableWorker:
         """Start nothing yet."""
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         """End the process."""
         self.stop()
 
@@ -78,7 +73,7 @@ class ReusableWorker:
 
         Raises Stopped soon after ``stop`` is set.
         """
-        child = self._child = self._child or Child(_answer_all, output=NOWHERE)
+        child = self._child = self._child or Child(_answer_all, output=DEVNULL)
         answer: T | Death | TaskFailure
         try:
             child.send((task, args))
@@ -112,8 +107,8 @@ def _answer_once(pipe: Connection, task: Callable[..., object], args: tuple[obje
 
 
 def _answer_all(pipe: Connection) -> None:
-    # Exporting makes garbage all the time: automatic collection takes a sixth of the run. The tasks collect
-    # between two programs instead.
+    # Automatic garbage collection takes a sixth of the run, because exporting makes much garbage. The tasks
+    # collect it between two programs instead.
     gc.disable()
     while True:
         try:

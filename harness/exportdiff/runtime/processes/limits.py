@@ -23,13 +23,13 @@ class Limits:
     """The limits of one child process together with all that it has started."""
 
     memory: int = 4096
-    """MiB. More ends the process. A worker that runs drawn programs takes a tenth of it."""
+    """MiB; a process that takes more is ended. A worker that runs drawn programs takes a tenth of it."""
     processes: int = 200
-    """More end the process. torch.compile starts one for each core, up to 32."""
+    """If there are more, all are ended. torch.compile starts one for each core, up to 32."""
     file_size: int = 16384
     """MiB of each file. Writing more raises OSError."""
     network: bool = False
-    """Whether it may use the network. Linux alone can forbid it, and does where it grants user namespaces."""
+    """Whether it may use the network. Only Linux can forbid it, if it allows user namespaces."""
     devices: str | None = None
     """The GPUs that it sees, as CUDA_VISIBLE_DEVICES names them; None: those that its parent sees."""
 
@@ -71,8 +71,8 @@ def limit_files(size: int) -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
 
 
-def end_first() -> None:
-    """Where the whole machine runs out of memory, let Linux end this process before those of the user."""
+def be_killed_first() -> None:
+    """If the machine runs out of memory, let Linux end this process before those of the user."""
     if sys.platform == "linux":
         with open("/proc/self/oom_score_adj", "w", encoding="ascii") as file:  # noqa: PTH123  # no Path: fork
             file.write("1000")

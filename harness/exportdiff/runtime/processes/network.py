@@ -1,4 +1,4 @@
-"""Takes the network from this process, where Linux allows that without privileges."""
+"""Takes the network from this process, if Linux allows that without privileges."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _SET_DUMPABLE = 4
 
 
 def leave_network() -> bool:
-    """Move this process, and what it starts, to a network of its own that leads nowhere.
+    """Move this process, and those that it starts, to a network without connections.
 
     Return whether that worked: not on other systems than Linux, nor where an administrator forbids user
     namespaces. Call it while the process has one thread.
@@ -21,13 +21,13 @@ def leave_network() -> bool:
     if sys.platform != "linux":
         return False
     libc = ctypes.CDLL(None)
-    if libc.unshare(_NEW_NET) == 0:  # who may do that needs no user namespace
+    if libc.unshare(_NEW_NET) == 0:  # allowed, for example, for root
         return True
     user, group = os.getuid(), os.getgid()
     if libc.unshare(_NEW_USER | _NEW_NET) != 0:
         return False
     libc.prctl(_SET_DUMPABLE, 1, 0, 0, 0)
-    # The same user inside as outside: files belong to whom they belonged before.
+    # The same user inside as outside: files keep their owners.
     for name, text in (
         ("setgroups", "deny"),
         ("uid_map", f"{user} {user} 1"),

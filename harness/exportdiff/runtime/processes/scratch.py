@@ -1,4 +1,4 @@
-"""The scratch folder that a child process works in, and the removal of those that nobody removed."""
+"""The scratch folder that a child process works in, and the removal of abandoned ones."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ import time
 from functools import cache
 
 PREFIX = "exportdiff-scratch-"
-"""What the names begin with; the number of the process that made the folder follows."""
+"""How the names begin; the id of the process that made the folder follows."""
 DAY = 24 * 3600.0
 """Seconds. A younger folder may be that of a process in another container."""
 
 
 def make() -> tempfile.TemporaryDirectory[str]:
-    """Make a folder; ``cleanup`` removes it. First remove, once, those of commands that were killed."""
+    """Make a folder; ``cleanup`` removes it. The first call also removes folders of killed commands."""
     _remove_abandoned(pathlib.Path(tempfile.gettempdir()))
     return tempfile.TemporaryDirectory(prefix=f"{PREFIX}{os.getpid()}-", ignore_cleanup_errors=True)
 
@@ -44,6 +44,6 @@ def _is_abandoned(folder: pathlib.Path) -> bool:
         os.kill(int(number[1]), 0)
     except ProcessLookupError:
         return True
-    except OSError:  # somebody else's, or gone
+    except OSError:  # of another user, or already removed
         return False
     return False

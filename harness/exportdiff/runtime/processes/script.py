@@ -61,31 +61,31 @@ class Run:
 
 
 def run_file(
-    file: pathlib.Path, seconds: float = SECONDS, within: Within = nullcontext, beside: str = ""
+    file: pathlib.Path, seconds: float = SECONDS, within: Within = nullcontext, import_folder: str = ""
 ) -> Run:
     """Run a file as ``__main__`` in a fresh process that has torch imported.
 
     The file runs inside the block that ``within`` opens in that process; if opening it raises, the exit code
-    is 70. ``within`` is pickled. The file can import the modules of the folder ``beside``.
+    is 70. ``within`` is pickled. The file can import the modules of the folder ``import_folder``.
     """
     # By name, not by descriptor: the children of a fork server inherit no descriptors of ours.
     with tempfile.NamedTemporaryFile(prefix="exportdiff-") as log:
         output = pathlib.Path(log.name)
-        with Child(run_as_main, str(file.absolute()), within, beside, output=output) as child:
+        with Child(run_as_main, str(file.absolute()), within, import_folder, output=output) as child:
             end = child.wait(seconds)
         printed = output.read_text(errors="replace")
         return Run(None, printed, end.reason) if isinstance(end, Death) else Run(end, printed)
 
 
-def run_as_main(pipe: Connection, file: str, within: Within = nullcontext, beside: str = "") -> None:
+def run_as_main(pipe: Connection, file: str, within: Within = nullcontext, import_folder: str = "") -> None:
     """Run a file as ``__main__`` in this child process, and exit as the file does; see run_file."""
     pipe.close()  # a script only prints and exits
     # Unbuffered: what a script printed before it crashed is in the file.
     sys.stdout = io.TextIOWrapper(io.FileIO(1, "w", closefd=False), write_through=True)
     sys.stderr = sys.stdout
     sys.argv = [file]
-    if beside:
-        sys.path.insert(0, beside)
+    if import_folder:
+        sys.path.insert(0, import_folder)
     try:
         with within():
             runpy.run_path(file, run_name="__main__")

@@ -1,4 +1,4 @@
-"""The fork server: a process that has torch imported and has run nothing (see ``preload``)."""
+"""The fork server: a process that has imported torch and has run nothing else (see ``preload``)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def server(*modules: str) -> ForkServerContext:
     """Return the context that forks children from the server; the first call starts the server.
 
-    The first call may name ``modules`` that the server imports besides torch; each child has them then, too.
+    The first call may name ``modules`` that the server, and so each child, imports as well as torch.
     Raises UsageError on a platform without fork.
     """
     try:
@@ -43,7 +43,7 @@ def server_pid() -> int:
 
 
 _starting = threading.Lock()
-"""Held while the environment is not ours: several threads may start children."""
+"""Taken while the environment variables are changed, because several threads may start children."""
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""How much memory, and how many processes, a process and all that it has started take. Linux only."""
+"""Measures the memory and the number of processes of a process and its descendants. Linux only."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ PROC = pathlib.Path("/proc")
 _PAGE = os.sysconf("SC_PAGE_SIZE")
 _KIB = 1024
 _GONE = (OSError, ValueError, IndexError)
-"""What reading of a process raises that has just ended, or on a system without /proc."""
+"""What reading raises if a process has just ended, or on a system without /proc."""
 
 
 class Usage(NamedTuple):
@@ -25,11 +25,11 @@ class Usage(NamedTuple):
 
 def usage(pid: int) -> Usage:
     """Return what a process and its descendants use; nothing if there is no such process."""
-    pids = family(pid)
+    pids = process_tree(pid)
     return Usage(sum(map(resident, pids)), len(pids))
 
 
-def family(pid: int) -> list[int]:
+def process_tree(pid: int) -> list[int]:
     """Return a process and its descendants."""
     found = [pid]
     for each in found:
@@ -44,7 +44,7 @@ def fair_share(pid: int) -> int:
 
     Takes some milliseconds for each process.
     """
-    return sum(map(_proportional, family(pid)))
+    return sum(map(_proportional, process_tree(pid)))
 
 
 def resident(pid: int) -> int:

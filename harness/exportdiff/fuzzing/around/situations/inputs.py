@@ -1,4 +1,4 @@
-"""Situations in which the inputs are others: aliased, expanded, not contiguous, with a gradient."""
+"""Situations that change the inputs: aliased, expanded, not contiguous, with a gradient."""
 
 from __future__ import annotations
 
@@ -55,14 +55,14 @@ def _alike(facts: Facts) -> list[tuple[Argument, Argument]]:
 def aliased_inputs(facts: Facts, pick: Pick, pair: tuple[Argument, Argument]) -> Piece:
     """With two inputs that are one tensor, or views of one."""
     one, other = pair
-    return _given(other, pick((one.place, f"{one.place}.view_as({one.place})")))
+    return _given(other, pick((one.expression, f"{one.expression}.view_as({one.expression})")))
 
 
 def _given(argument: Argument, text: str) -> Piece:
-    """Return the statement that gives another value for an argument; X stands for the old one."""
-    value = text.replace("X", argument.place)
+    """Return the statement that replaces an argument by another value; X in it stands for the old value."""
+    value = text.replace("X", argument.expression)
     if argument.keyword:
         return Piece(f'kwargs = {{**kwargs, "{argument.name}": {value}}}')
-    number = int(argument.place[len("args[") : -1])
-    before = "".join(f"args[{place}], " for place in range(number))
+    number = int(argument.expression[len("args[") : -1])
+    before = "".join(f"args[{index}], " for index in range(number))
     return Piece(f"args = ({before}{value}, *args[{number + 1} :])")

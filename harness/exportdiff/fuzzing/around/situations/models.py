@@ -1,4 +1,4 @@
-"""Situations in which the model itself is changed: its mode, its parameters, its hooks."""
+"""Situations that change the model: its mode, its parameters, its hooks."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""What a situation is, and the table of them.
+"""What a situation is, and the table of situations.
 
-A situation looks at the facts of the model so far, and returns what it adds to the program: definitions, and
-one statement of ``make()`` that changes ``model``, ``args`` or ``kwargs``; or None, where it means nothing.
-``pick`` chooses among possibilities, always with the numbers that were drawn for it.
+A situation gets the facts about the model so far. It returns what it adds to the program: a definition, and
+one statement of ``make()`` that changes ``model``, ``args`` or ``kwargs``. It returns None if it does not
+apply. ``pick`` chooses among possibilities by the numbers that were drawn.
 """
 
 from __future__ import annotations
@@ -49,22 +49,22 @@ class Situation:
 
     name: str
     meaning: str
-    """What is done with the model, for people."""
+    """What happens to the model, in a few words."""
     build: Build
     tags: tuple[str, ...] = ()
-    """Tags of generated programs that a program in this situation deserves as well."""
+    """The tags that a generated program with the same contents has."""
 
 
 SITUATIONS: dict[str, Situation] = {}
 
 
 def situation(build: Build) -> Build:
-    """Add a function to the table, under its name and with its docstring."""
+    """Add a function to the table, with its name and its docstring."""
     return situation_with()(build)
 
 
 def situation_with(*tags: str) -> Callable[[Build], Build]:
-    """Add a function likewise; its programs have these tags too, which triggers of the corpus name."""
+    """Add a function whose programs also have these tags of generated programs."""
 
     def add(build: Build) -> Build:
         name = build.__name__.replace("_", "-")
@@ -77,7 +77,7 @@ def situation_with(*tags: str) -> Callable[[Build], Build]:
 def with_one_of(
     options: Callable[[Facts], Sequence[T]],
 ) -> Callable[[Callable[[Facts, Pick, T], Piece | None]], Build]:
-    """Give the function one of these options; where there is none, the situation means nothing."""
+    """Give the function one of these options; without options, the situation does not apply."""
 
     def decorate(build: Callable[[Facts, Pick, T], Piece | None]) -> Build:
         @wraps(build)

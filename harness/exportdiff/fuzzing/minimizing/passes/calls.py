@@ -8,7 +8,17 @@ import libcst as cst
 
 from exportdiff.fuzzing.minimizing.outline import Outline, parameters
 from exportdiff.fuzzing.minimizing.passes.registry import reduction
-from exportdiff.fuzzing.minimizing.tree import Edit, Replacement, SourceTree, below, inside, substituted, text
+from exportdiff.fuzzing.minimizing.tree import (
+    Edit,
+    Replacement,
+    SourceTree,
+    below,
+    inside,
+    is_name,
+    names_in,
+    substituted,
+    text,
+)
 
 
 @reduction(level=0)
@@ -24,7 +34,7 @@ def unread_parameters(tree: SourceTree) -> Iterator[Edit]:
         params = [*function.params.params[int(bound) :], *function.params.kwonly_params]
         star, kwargs = function.params.star_arg, function.params.star_kwarg
         params += [param for param in (star, kwargs) if isinstance(param, cst.Param)]
-        read = {node.value for node in below(function.body) if isinstance(node, cst.Name)}
+        read = names_in(function.body)
         calls = outline.calls_of(function)
         root = owner == outline.root and function.name.value == "forward"
         for param in params:
@@ -33,18 +43,18 @@ def unread_parameters(tree: SourceTree) -> Iterator[Edit]:
                 continue
             edit: dict[cst.CSTNode, Replacement] = {param: None}
             names = parameters(function)
-            place = names.index(name) - bound if name in names else None
+            index = names.index(name) - bound if name in names else None
             for call in calls:
-                for arg in _given(call, name, place, param, len(names) - bound):
+                for arg in _given(call, name, index, param, len(names) - bound):
                     edit[arg] = None
             if root:
-                for each in _root_arguments(outline, name, place):
+                for each in _root_arguments(outline, name, index):
                     edit[each] = None
             yield edit
 
 
 def _given(
-    call: cst.Call, name: str, place: int | None, param: cst.Param, most: int
+    call: cst.Call, name: str, index: int | None, param: cst.Param, most: int
 ) -> Iterator[cst.CSTNode]:
     for number, arg in enumerate(call.args):
         if arg.keyword is not None:
@@ -54,20 +64,20 @@ def _given(
         elif param.star == "*":
             meant = number >= most
         else:
-            meant = not arg.star and number == place
+            meant = not arg.star and number == index
         if meant:
             yield arg
 
 
-def _root_arguments(outline: Outline, name: str, place: int | None) -> Iterator[cst.CSTNode]:
+def _root_arguments(outline: Outline, name: str, index: int | None) -> Iterator[cst.CSTNode]:
     for args, kwargs in outline.given:
-        if isinstance(args, cst.Tuple) and place is not None and place < len(args.elements):
-            yield args.elements[place]
+        if isinstance(args, cst.Tuple) and index is not None and index < len(args.elements):
+            yield args.elements[index]
         yield from _keyed(kwargs, name)
     for spec in outline.specs:
         yield from _keyed(spec, name)
-        if isinstance(spec, cst.Tuple | cst.List) and place is not None and place < len(spec.elements):
-            yield spec.elements[place]
+        if isinstance(spec, cst.Tuple | cst.List) and index is not None and index < len(spec.elements):
+            yield spec.elements[index]
 
 
 def _keyed(node: cst.CSTNode | None, name: str) -> Iterator[cst.CSTNode]:
@@ -98,9 +108,7 @@ def star_parameters(tree: SourceTree) -> Iterator[Edit]:
         reads = [
             node
             for node in below(function.body)
-            if isinstance(node, cst.Subscript)
-            and isinstance(node.value, cst.Name)
-            and node.value.value == star.name.value
+            if isinstance(node, cst.Subscript) and is_name(node.value, star.name.value)
         ]
         params = function.params.with_changes(
             params=[*function.params.params, cst.Param(star.name)], star_arg=cst.MaybeSentinel.DEFAULT

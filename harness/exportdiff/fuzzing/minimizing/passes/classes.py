@@ -14,6 +14,7 @@ from exportdiff.fuzzing.minimizing.tree import (
     SourceTree,
     below,
     inside,
+    is_name,
     small,
     substituted,
     suite,
@@ -70,7 +71,7 @@ def children_taken_apart(tree: SourceTree) -> Iterator[Edit]:
                 held = isinstance(inner, cst.Attribute) and inner.attr.value == attribute
                 if isinstance(inner, cst.Attribute) and held and owner in outline.kinds(inner.value):
                     edit[each] = each.with_changes(value=inner.value)
-            made_of_it = [call for call in tree.of(cst.Call) if _names(call.func, cls)]
+            made_of_it = [call for call in tree.of(cst.Call) if is_name(call.func, cls)]
             if len(made_of_it) == 1:
                 edit[outline.classes[cls]] = None
             yield edit
@@ -82,24 +83,24 @@ def fields(tree: SourceTree) -> Iterator[Edit]:
     for cls in tree.of(cst.ClassDef):
         lines = [line for line in suite(cls.body) if isinstance(small(line), cst.AnnAssign)]
         names = [text(line).partition(":")[0].strip() for line in lines]
-        calls = [call for call in tree.of(cst.Call) if _names(call.func, cls.name.value)]
-        for place, name in enumerate(names):
-            given = [_field(call, place, name) for call in calls]
-            yield {lines[place]: None, **{arg: None for arg in given if arg is not None}}
+        calls = [call for call in tree.of(cst.Call) if is_name(call.func, cls.name.value)]
+        for index, name in enumerate(names):
+            given = [_field(call, index, name) for call in calls]
+            yield {lines[index]: None, **{arg: None for arg in given if arg is not None}}
             edit: dict[cst.CSTNode, Replacement] = {cls: None}
             for call, arg in zip(calls, given, strict=True):
                 if arg is not None:
                     edit[call] = arg.value
             for node in tree.of(cst.Attribute):
-                if node.attr.value == name and not _names(node.value, "self"):
+                if node.attr.value == name and not is_name(node.value, "self"):
                     edit[node] = node.value
             yield edit
 
 
-def _field(call: cst.Call, place: int, name: str) -> cst.Arg | None:
+def _field(call: cst.Call, index: int, name: str) -> cst.Arg | None:
     """Return the argument of a call for a field."""
     for number, arg in enumerate(call.args):
-        if arg.keyword.value == name if arg.keyword is not None else number == place:
+        if arg.keyword.value == name if arg.keyword is not None else number == index:
             return arg
     return None
 
@@ -162,7 +163,3 @@ def given_arguments(
         elif number < len(names):
             given[names[number]] = arg.value
     return given
-
-
-def _names(node: cst.CSTNode, name: str) -> bool:
-    return isinstance(node, cst.Name) and node.value == name

@@ -15,6 +15,8 @@ from exportdiff.fuzzing.minimizing.tree import (
     SourceTree,
     below,
     fitted,
+    inside,
+    names_in,
     small,
     substituted,
     suite,
@@ -45,11 +47,10 @@ def _reads(lines: Sequence[cst.CSTNode], name: str) -> Iterator[cst.Name]:
             id(each)
             for node in below(line)
             if isinstance(node, cst.AssignTarget)
-            for each in below(node)
-            if isinstance(each, cst.Name)
+            for each in inside(node, cst.Name)
         }
-        for node in below(line):
-            if isinstance(node, cst.Name) and node.value == name and id(node) not in words:
+        for node in inside(line, cst.Name):
+            if node.value == name and id(node) not in words:
                 if id(node) in targets:
                     bound = True
                 else:
@@ -109,8 +110,8 @@ def _written_out(outline: Outline, function: cst.FunctionDef, calls: Sequence[cs
 
 
 def _only(new: dict[cst.CSTNode, cst.CSTNode], node: cst.CSTNode) -> dict[cst.CSTNode, cst.CSTNode]:
-    inside = set(below(node))
-    return {each: value for each, value in new.items() if each in inside}
+    nodes = set(below(node))
+    return {each: value for each, value in new.items() if each in nodes}
 
 
 def _bindings(
@@ -132,11 +133,10 @@ def _bindings(
             receiver = receiver.value
         given[self_name(function)] = receiver
     stored = {
-        each.value
+        name
         for node in below(function.body)
         if isinstance(node, cst.AssignTarget | cst.AugAssign)
-        for each in below(node.target)
-        if isinstance(each, cst.Name)
+        for name in names_in(node.target)
     } - {self_name(function) if bound else ""}
     first: list[cst.BaseStatement] = []
     for name in sorted(stored & set(given)):

@@ -8,7 +8,7 @@ import libcst as cst
 
 from exportdiff.fuzzing.minimizing.outline import Outline, is_own_attribute
 from exportdiff.fuzzing.minimizing.passes.registry import reduction
-from exportdiff.fuzzing.minimizing.tree import Edit, SourceTree, below, inside, text
+from exportdiff.fuzzing.minimizing.tree import Edit, SourceTree, below, inside, is_name, names_in, text
 
 VARIABLES = ("x", "y", "z")
 CLASSES = ("Child", "Inner", "Other")
@@ -35,14 +35,14 @@ def variables_renamed(tree: SourceTree) -> Iterator[Edit]:
     for function in tree.of(cst.FunctionDef):
         bound = [each.name.value for each in inside(function, cst.Param)]
         for target in inside(function, cst.AssignTarget):
-            bound += [each.value for each in below(target.target) if isinstance(each, cst.Name)]
-        taken = {each.value for each in below(function) if isinstance(each, cst.Name)}
+            bound += [each.value for each in inside(target.target, cst.Name)]
+        taken = names_in(function)
         free = iter([name for name in VARIABLES if name not in taken])
         for name in dict.fromkeys(bound):
             if name not in (*VARIABLES, "self") and (new := next(free, None)):
                 edit: dict[cst.CSTNode, cst.CSTNode] = {}
                 for each in below(function):
-                    if isinstance(each, cst.Name) and each.value == name and not _is_word(tree, each):
+                    if is_name(each, name) and not _is_word(tree, each):
                         edit[each] = cst.Name(new)
                 for arg in tree.of(cst.Arg):
                     if arg.keyword is not None and arg.keyword.value == name:

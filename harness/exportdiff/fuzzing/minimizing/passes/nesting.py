@@ -8,7 +8,15 @@ import libcst as cst
 
 from exportdiff.fuzzing.minimizing.outline import assigned
 from exportdiff.fuzzing.minimizing.passes.registry import reduction
-from exportdiff.fuzzing.minimizing.tree import Edit, SourceTree, below, children, substituted
+from exportdiff.fuzzing.minimizing.tree import (
+    Edit,
+    SourceTree,
+    below,
+    children,
+    is_name,
+    names_in,
+    substituted,
+)
 
 
 @reduction(level=0)
@@ -68,15 +76,13 @@ def decorators(tree: SourceTree) -> Iterator[Edit]:
 def unrolled(tree: SourceTree) -> Iterator[Edit]:
     """Replace a loop by two rounds of its body. Helps if one round does not show the finding."""
     for loop in tree.of(cst.For):
-        used = {each.value for each in below(loop.target) if isinstance(each, cst.Name)}
-        named = {each.value for each in below(loop.body) if isinstance(each, cst.Name)}
-        if not used & named:
+        if not names_in(loop.target) & names_in(loop.body):
             yield {loop: [*_lines(loop.body), *_lines(loop.body)]}
         elif isinstance(loop.target, cst.Name) and len(values := list(_values(loop.iter))) > 1:
             yield {
                 loop: [
                     substituted(
-                        line, {each: value for each in below(line) if _is_name(each, loop.target.value)}
+                        line, {each: value for each in below(line) if is_name(each, loop.target.value)}
                     )
                     for value in values[:2]
                     for line in _lines(loop.body)
@@ -98,17 +104,13 @@ def local_functions(tree: SourceTree) -> Iterator[Edit]:
             or first.value is None
         ):
             continue
-        uses = [each for each in below(around) if _is_name(each, function.name.value)]
+        uses = [each for each in below(around) if is_name(each, function.name.value)]
         uses = [each for each in uses if each is not function.name]
         if len(uses) == 1 and not list(assigned(around, function.name.value)):
             params = function.params.with_changes(
                 params=[param.with_changes(annotation=None) for param in function.params.params]
             )
             yield {function: None, uses[0]: cst.Lambda(params, first.value)}
-
-
-def _is_name(node: cst.CSTNode, name: str) -> bool:
-    return isinstance(node, cst.Name) and node.value == name
 
 
 def _lines(body: cst.BaseSuite) -> Sequence[cst.BaseStatement]:
@@ -127,7 +129,7 @@ def _values(node: cst.BaseExpression) -> Iterator[cst.BaseExpression]:
     """Return the elements of a list or tuple, or the first numbers of a range."""
     if isinstance(node, cst.Tuple | cst.List):
         yield from (each.value for each in node.elements)
-    elif isinstance(node, cst.Call) and _is_name(node.func, "range"):
+    elif isinstance(node, cst.Call) and is_name(node.func, "range"):
         yield from (cst.Integer("0"), cst.Integer("1"))
 
 

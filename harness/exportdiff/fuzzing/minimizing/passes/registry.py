@@ -11,8 +11,8 @@ if TYPE_CHECKING:
 
 Propose = Callable[["SourceTree"], "Iterable[Edit]"]
 Together = Literal["halves", "all", "never"]
-"""How to try the edits of one pass. ``halves``: all at once, then halves, down to single edits; ``all``: all
-at once, then each alone; ``never``: each alone, because one edit excludes the next."""
+"""How to try the edits of one pass. ``halves``: all together, then halves, down to single edits. ``all``: all
+together, then each alone. ``never``: each alone, because one edit excludes the next."""
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ class Pass:
     propose: Propose
     together: Together
     level: int
-    """The passes of a level run until none of them helps; then the next level starts."""
+    """The passes of a level run until none of them helps. Then the next level starts."""
 
 
 PASSES: dict[str, Pass] = {}

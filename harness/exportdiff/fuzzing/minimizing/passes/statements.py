@@ -9,7 +9,7 @@ import libcst as cst
 
 from exportdiff.fuzzing.minimizing.outline import FACTORY
 from exportdiff.fuzzing.minimizing.passes.registry import reduction
-from exportdiff.fuzzing.minimizing.tree import Edit, SourceTree, below, small, suite
+from exportdiff.fuzzing.minimizing.tree import Edit, SourceTree, below, is_name, small, suite
 
 
 @reduction(level=0)
@@ -34,7 +34,7 @@ def unused(tree: SourceTree) -> Iterator[Edit]:
     counts = Counter(node.value for node in tree.of(cst.Name))
     strings = {node.value[1:-1] for node in tree.of(cst.SimpleString)}
     for node in tree.of(cst.ClassDef, cst.FunctionDef):
-        own = sum(isinstance(each, cst.Name) and each.value == node.name.value for each in below(node))
+        own = sum(is_name(each, node.name.value) for each in below(node))
         hook = node.name.value in (FACTORY, "forward", "probes", "dynamic_shapes")
         special = node.name.value.startswith("__") or node.name.value in strings
         if counts[node.name.value] == own and not hook and not special:
@@ -72,7 +72,7 @@ def after_the_end(tree: SourceTree) -> Iterator[Edit]:
 
 @reduction(level=0, together="all")
 def only_pass(tree: SourceTree) -> Iterator[Edit]:
-    """Leave out a ``pass`` beside other statements, and a branch that holds nothing but ``pass``."""
+    """Leave out a ``pass`` next to other statements, and a branch that contains only ``pass``."""
     for node in tree.of(cst.SimpleStatementLine):
         parent = tree.parents[node]
         if _is_pass(node) and isinstance(parent, cst.IndentedBlock) and len(parent.body) > 1:

@@ -1,4 +1,4 @@
-"""The calls after which inputs, state and the process can be compared with eager."""
+"""Finds the calls after which inputs, state and process can be compared with eager."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def comparable(reference: Observation, candidate: Observation) -> Iterator[tuple[int, Call, Call]]:
-    """Return number, eager's and the path's call, until one raises; if both do, with that one.
+    """Yield the number of each call, and the calls of eager and of the path, until only one of them raises.
 
     A call that a guard refused, or that raised while Dynamo traced it, has changed nothing, whatever eager
     did before it raised.

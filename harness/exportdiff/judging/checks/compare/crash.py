@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 _QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"|`[^`]*`")
 # torch/fx/interpreter.py names without quotes which parameter of the graph got nothing, or what is missing.
 _NAMED = re.compile(r"(?<=\bfor parameter )\w+|(?<=\bnonexistent target )\S+")
-# Nor does torch quote dtypes, and which dtypes do not fit says nothing about the cause.
+# torch does not quote dtypes either, and they say nothing about the cause.
 _DTYPES = re.compile(r"\b(?:[Ff]loat|[Dd]ouble|Half|BFloat16|Long|long int|[Ii]nt|Short|Char|Byte|[Bb]ool)\b")
 _WORD = re.compile(r"(?<![\w.])[A-Za-z]{2,}(?![\w.(\[])")
 _WORDS = 8
@@ -33,8 +33,7 @@ def crash_words(failure: Failure) -> tuple[str, ...]:
 
 # Dynamo wraps what any operator raises on fake tensors (torch/_dynamo/utils.py, get_fake_value).
 _IN_FAKE = re.compile(r"got \w+\((['\"])(.+?)\1\)")
-# What raises below these is any operator: its kernel for fake tensors, one in the body of a region, or its
-# derivative.
+# Below these frames, any operator may raise: its fake kernel, an operator in a region, or a derivative.
 _KERNELS = {"fake_tensor.py:_dispatch_impl", "wrap.py:wrapper", "graph.py:_engine_run_backward"}
 
 

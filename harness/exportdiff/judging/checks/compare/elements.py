@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from exportdiff.runtime.observing.values import Array, Values
 
 UNITS = 4
-"""So many units in the last place are rounding, whatever eager itself loses."""
+"""Differences of up to 4 units in the last place are rounding."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Furthest:
 
 
 def furthest(a: Values, b: Values) -> Furthest | None:
-    """Return where two tensors are furthest apart, the first such place; None if no element differs."""
+    """Return the first element at which two tensors are furthest apart; None if no element differs."""
     found: tuple[str, str, int, float] | None = None
     differing = 0
     for start, (ours, theirs) in parts(a, b):
@@ -53,7 +53,7 @@ def furthest(a: Values, b: Values) -> Furthest | None:
 
 
 def is_rounding(a: Values, b: Values, exact: Values | None, eps: float) -> bool:
-    """Tell rounding from a wrong value: by the float64 reference, or else by the size of the values.
+    """Whether the values differ by rounding: by the float64 reference, or else by the size of the values.
 
     ``a`` is eager's tensor, ``eps`` the step of its dtype at 1. An infinity, or NaN, is never the
     rounding of another value.
@@ -61,7 +61,7 @@ def is_rounding(a: Values, b: Values, exact: Values | None, eps: float) -> bool:
     if exact is None or exact.shape != a.shape:
         largest = max((_largest(np.abs(_wide(ours))) for _, (ours, _) in parts(a, b)), default=0.0)
         return _within(a, b, None, 16 * eps * largest, 0.0)
-    # What eager itself may lose at its worst place, and a few units in the last one.
+    # Twice the largest error of eager, and a few units in the last place.
     losses = (_distance(_wide(ours), _target(true, ours)) for _, (ours, true) in parts(a, exact))
     lost = max(map(_largest, losses), default=0.0)
     return _within(a, b, exact, 2 * lost, UNITS * eps)
@@ -80,7 +80,7 @@ def _within(a: Values, b: Values, exact: Values | None, absolute: float, relativ
 
 
 def signs_of_zero_differ(a: Values, b: Values) -> bool:
-    """Tell 0.0 from -0.0, but no NaN from another, in tensors that are equal otherwise.
+    """Whether two tensors that are otherwise equal differ in 0.0 and -0.0. Signs of NaN do not count.
 
     The same operators on the same device give the same sign, and 1/x shows it: it is a difference.
     """

@@ -1,15 +1,15 @@
-"""Groups of names: who is the same as whom, or lives with whom."""
+"""Groups of names that are one object, or that share memory."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
 Groups = tuple[frozenset[str], ...]
-"""Disjoint; a name that is alone is in none."""
+"""Disjoint. A name that shares nothing is in no group."""
 
 
 def not_together(wanted: Groups, present: Groups, known: frozenset[str]) -> Iterator[frozenset[str]]:
-    """Return the groups, cut to the known names, that are not within one of those present."""
+    """Return the known names of each wanted group that is not inside of one of the present groups."""
     for group in wanted:
         names = group & known
         if len(names) > 1 and not any(names <= other for other in present):
@@ -17,6 +17,6 @@ def not_together(wanted: Groups, present: Groups, known: frozenset[str]) -> Iter
 
 
 def listed(names: Iterable[str], most: int = 6) -> str:
-    """Write names down, at most so many of them."""
+    """Return the names as text, ``most`` of them at most."""
     ordered = sorted(names)
     return ", ".join(ordered[:most]) + (f" and {len(ordered) - most} more" if len(ordered) > most else "")

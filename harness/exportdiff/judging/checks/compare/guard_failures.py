@@ -1,4 +1,4 @@
-"""Recognize by its message that a call was refused because of its inputs, before anything ran."""
+"""Recognizes by its message that torch refused a call because of its inputs, before anything ran."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from exportdiff.runtime.observing.failure import Failure
     from exportdiff.runtime.observing.observation import Call
 
-# How torch says that the inputs of a call do not fit what was exported, by what does not fit
+# How torch says that the inputs of a call do not fit what was exported. Key: what does not fit
 # (torch/export/_unlift.py, torch/_export/utils.py, torch/export/unflatten.py).
 _REFUSALS = {
     "size": re.compile(
@@ -28,8 +28,8 @@ _REFUSALS = {
 _ASSERTION = re.compile(r"Runtime assertion failed for expression ")
 
 
-def misfit(failure: Failure, *, probe: bool) -> str | None:
-    """Return what does not fit, by the message of the refusal; None if it is no refusal."""
+def input_misfit(failure: Failure, *, probe: bool) -> str | None:
+    """Return what does not fit, such as ``size``; None if the call was not refused because of its inputs."""
     if failure.stage != "run":
         return None
     if probe and _ASSERTION.match(failure.message):
@@ -39,4 +39,4 @@ def misfit(failure: Failure, *, probe: bool) -> str | None:
 
 def is_guard_failure(call: Call) -> bool:
     """Whether a call was refused because of its inputs, before anything ran."""
-    return call.failure is not None and misfit(call.failure, probe=call.probe) is not None
+    return call.failure is not None and input_misfit(call.failure, probe=call.probe) is not None

@@ -1,4 +1,4 @@
-"""How two leaves differ: one stable word, and what was expected and seen."""
+"""How two leaves differ: a stable word, the expected and the seen text."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ _EPS = {"float64": 2.0**-52, "complex128": 2.0**-52, "bfloat16": 2.0**-7, "float
 def compare_leaf(
     expected: TensorSnapshot | str, seen: TensorSnapshot | str, *, metadata: bool = False
 ) -> LeafDifference | None:
-    """Compare two leaves; ``metadata`` asks for storage offset and requires_grad as well."""
+    """Compare two leaves; with ``metadata``, also storage offset and requires_grad."""
     if isinstance(expected, str) or isinstance(seen, str):
         if expected == seen:
             return None

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 def unequal(ours: Mapping[str, object], theirs: Mapping[str, object]) -> Iterator[tuple[str, object, object]]:
-    """Yield the names under which two mappings differ, and both values; ``nothing`` if there is none."""
+    """Yield the names under which two mappings differ, and both values; a missing value is ``nothing``."""
     for name in {**ours, **theirs}:
         one, other = ours.get(name, "nothing"), theirs.get(name, "nothing")
         if one != other:

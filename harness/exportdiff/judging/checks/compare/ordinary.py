@@ -1,4 +1,4 @@
-"""What the ordinary calls of a path already show: it is no consequence of what was done between them."""
+"""Finds what the ordinary calls of a path already show: other calls need not report it again."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from exportdiff.runtime.observing.tensors import State, Tree
 
 STRUCTURE = "structure of the output"
-"""Where outputs as a whole differ: in their containers."""
+"""Used as the name of what differs if the containers of two outputs differ."""
 
 Unlike = tuple[str, LeafDifference]
 """Where two calls differ (``output[0]``, ``input args[0]``, the name of a tensor of the state), and how."""
@@ -64,6 +64,6 @@ def beyond_ordinary(unlike: Iterable[Unlike], reference: Observation, candidate:
 
 def _key(unlike: Unlike) -> tuple[str, ...]:
     where, difference = unlike
-    # Structures differ in one place: which they are tells two differences apart.
+    # Structures always differ at the same key, so the structures themselves are part of the key.
     both = (difference.expected, difference.seen) if where == STRUCTURE else ()
     return where, difference.word, *both

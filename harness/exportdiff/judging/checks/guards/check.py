@@ -1,4 +1,4 @@
-"""guards: what was exported accepts the inputs it was exported with, and describes them truly."""
+"""guards: the program accepts the inputs that it was exported with, and records their metadata correctly."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from exportdiff.core.finding import Evidence, Relation
 from exportdiff.judging.checks.compare.crash import shortened
-from exportdiff.judging.checks.compare.guard_failures import misfit
+from exportdiff.judging.checks.compare.guard_failures import input_misfit
 from exportdiff.judging.checks.compare.leaves import LeafDifference
 from exportdiff.judging.checks.compare.metadata import unlike_recorded
 from exportdiff.judging.checks.evidence import InCall, OfLeaf, WithoutCall
@@ -37,11 +37,9 @@ class WrongRecord(OfLeaf, WithoutCall):
     stage = "export"
 
     def words(self) -> tuple[str, ...]:
-        """Return property and sort."""
         return ("recorded", self.leaf.word, self.sort)
 
     def lines(self) -> Iterator[str]:
-        """Show both."""
         yield f"the graph records another {self.leaf.word} than that of {self.sort} {self.name}"
         yield f"handed in: {self.leaf.expected}; recorded: {self.leaf.seen}"
 
@@ -61,11 +59,9 @@ class CallRefused(InCall):
     relation = Relation.INDEPENDENT
 
     def words(self) -> tuple[str, ...]:
-        """Return what does not fit."""
         return ("refused", self.misfit)
 
     def lines(self) -> Iterator[str]:
-        """Show the refusal."""
         promised = (
             "with sizes that its dynamic_shapes allow"
             if self.probe
@@ -85,10 +81,10 @@ def guards(reference: Observation, candidate: Observation) -> Iterator[Evidence]
             name = argument(placeholder.where) if is_input else placeholder.where
             yield WrongRecord(placeholder.kind, name, unlike)
     for number, call in enumerate(candidate.calls):
-        # A guard made from a wrong record has to refuse: that is no second finding.
+        # A guard made from a wrong record has to refuse: do not report that as a second finding.
         if explained or call.failure is None or _raised(reference, number):
             continue
-        if (what := misfit(call.failure, probe=call.probe)) is not None:
+        if (what := input_misfit(call.failure, probe=call.probe)) is not None:
             yield CallRefused(number, what, call.probe, call.failure)
     yield from _refused_small_calls(reference, candidate)
     yield from recompiles(reference, candidate)
@@ -102,7 +98,7 @@ def _refused_small_calls(reference: Observation, candidate: Observation) -> Iter
         failure = each.call.failure
         if failure is None or each.number not in accepted:
             continue
-        if (what := misfit(failure, probe=True)) is not None:
+        if (what := input_misfit(failure, probe=True)) is not None:
             yield CallRefused(each.number, what, probe=True, failure=failure)
 
 

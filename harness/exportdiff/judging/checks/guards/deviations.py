@@ -40,17 +40,12 @@ class WrongAnswer(InCall):
         """Whether an argument differs after the call."""
         return self.where.startswith(INPUT)
 
-    @property
-    def in_deviating_call(self) -> bool:
-        """It is always one."""
-        return True
+    in_deviating_call = True
 
     def words(self) -> tuple[str, ...]:
-        """Return the name of the deviation."""
         return ("accepted", self.altered.deviation)
 
     def lines(self) -> Iterator[str]:
-        """Show what differs."""
         yield f"a call in which {self.altered.description} is not refused, and the answer is wrong"
         yield f"{self.where} differs in {self.leaf.aspect}"
         yield self.leaf.details()
@@ -65,17 +60,12 @@ class RefusedButChanged(InCall):
     name: str
     """What has changed: an argument, or a tensor of the state."""
 
-    @property
-    def in_deviating_call(self) -> bool:
-        """It is always one."""
-        return True
+    in_deviating_call = True
 
     def words(self) -> tuple[str, ...]:
-        """Return the name of the deviation."""
         return ("refused-but-changed", self.altered.deviation)
 
     def lines(self) -> Iterator[str]:
-        """Say what has changed."""
         yield f"a call in which {self.altered.description} is refused, but has changed {self.name}"
 
 
@@ -89,31 +79,26 @@ class BrokenByRefusal(InCall):
     """What differs: ``output[0]``, ``input args[0]``, or a tensor of the state; empty if it raises."""
     leaf: LeafDifference
 
-    @property
-    def in_deviating_call(self) -> bool:
-        """It takes one to show it."""
-        return True
+    in_deviating_call = True
 
     def words(self) -> tuple[str, ...]:
-        """Return what differs, and the name of the deviation."""
         return ("after-refusal", self.leaf.word, self.altered.deviation)
 
     def lines(self) -> Iterator[str]:
-        """Show what differs."""
         yield f"an ordinary call after a call in which {self.altered.description}, which raises, is wrong"
         yield f"{self.where} differs in {self.leaf.aspect}" if self.where else "it raises"
         yield self.leaf.details()
 
 
 def deviations(reference: Observation, candidate: Observation) -> Iterator[Evidence]:
-    """Compare each deviating call that both made; where eager raises, there is no right answer.
+    """Compare each deviating call that both made. If eager raises, there is no right answer.
 
-    But an ordinary call after one that raised has a right answer, if that one changed nothing.
+    An ordinary call after a call that raised has a right answer, if that call changed nothing.
     """
     number = len(reference.calls)
 
     def beyond(unlike: Iterable[Unlike]) -> list[Unlike]:
-        # What the ordinary calls show as well is theirs to report, or a documented limit.
+        # The ordinary calls report what they show too, unless it is a documented limit.
         if rounds:  # other operators do (the documented limit other-operators-round)
             unlike = (each for each in unlike if each[1].word not in ("rounding", "sign-of-zero"))
         return beyond_ordinary(unlike, reference, candidate)
@@ -148,7 +133,7 @@ def _worst(unlike: list[Unlike]) -> Iterator[Unlike]:
 
 
 def _is_ordinary(expected: DeviatingCall, made: DeviatingCall) -> bool:
-    """Ask whether outputs and state are those of eager's ordinary call in the place of the deviating one."""
+    """Whether outputs and state are those of eager's ordinary call, made instead of the deviating one."""
     ordinary = expected.then
     if ordinary is None or ordinary.outputs is None:
         return False
@@ -158,7 +143,7 @@ def _is_ordinary(expected: DeviatingCall, made: DeviatingCall) -> bool:
 def _afterwards(
     expected: DeviatingCall, made: DeviatingCall, number: int, beyond: Beyond
 ) -> Iterator[Evidence]:
-    """Compare the ordinary calls after a deviating call that raised here, and changed nothing anywhere."""
+    """Compare the ordinary calls after a deviating call that raised on the path and changed nothing."""
     ours, theirs = expected.then, made.then
     if ours is None or theirs is None or made.call.failure is None or ours.failure is not None:
         return

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class Reason(NamedTuple):
-    """One way in which Dynamo words the guard that failed."""
+    """How Dynamo describes the guard that failed."""
 
     word: str
     pattern: re.Pattern[str]
@@ -78,7 +78,7 @@ DOCUMENTED_RECOMPILATIONS = (
         because=r"# .*\b(id|data_ptr)\(",
     ),
 )
-"""A second compilation is no finding if it is one of these.
+"""A second compilation is not a finding if one of these covers it.
 
 The other documented reasons to compile again (docs.pytorch.org, Dealing with Recompilations: other sizes,
 numbers, attributes, grad modes; automatic dynamic shapes) do not arise here: the two calls that are
@@ -109,11 +109,9 @@ class Recompiled(WithoutCall):
     stage = "run"
 
     def words(self) -> tuple[str, ...]:
-        """Return the sort of guard."""
         return ("recompiled", reason_word(self.because))
 
     def lines(self) -> Iterator[str]:
-        """Show the guard."""
         yield "a second call, with equal inputs and the model as it was, compiles again"
         yield f"compiled: {self.code} in {self.file}"
         guard = shortened(self.because, lines=1) or "this code was not compiled in the first call"
@@ -130,17 +128,12 @@ class DeviatingCallRaised(InCall):
 
     kind = "crash"
 
-    @property
-    def in_deviating_call(self) -> bool:
-        """It is always one."""
-        return True
+    in_deviating_call = True
 
     def words(self) -> tuple[str, ...]:
-        """Return what was raised, and the deviation last: many deviations lead to one failure."""
         return ("served", *crash_words(self.failure), self.altered.deviation)
 
     def lines(self) -> Iterator[str]:
-        """Show the exception."""
         yield from crash_lines(f"a call in which {self.altered.description}", self.failure)
 
 

@@ -18,6 +18,7 @@ from exportdiff.judging.checks.structure.enumeration import (
 from exportdiff.judging.checks.structure.signature import names, signature
 from exportdiff.judging.checks.structure.translation import translation
 from exportdiff.runtime.observing.observation import ExportedObservation
+from exportdiff.runtime.paths.read.normal_forms import without_idle_steps
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -130,7 +131,7 @@ def structure(reference: EagerObservation, candidate: Observation) -> Iterator[E
     if program.listing is None:
         yield GraphBroken("export", str(program.broken))
         return
-    of_graph = list(recorded_calls(hierarchy, program.listing.without_idle()))
+    of_graph = list(recorded_calls(hierarchy, without_idle_steps(program.listing)))
     yield from of_graph
     if rebuilt is not None:
         yield from _modules(hierarchy, program, rebuilt)
@@ -168,7 +169,7 @@ def _modules(hierarchy: Hierarchy, program: Exported, rebuilt: Rebuilt) -> Itera
 def _recorded_names(program: Exported) -> set[str]:
     """Return the modules that the graph names, and their parents."""
     names: set[str] = set()
-    for step in program.listing.without_idle().steps if program.listing else ():
+    for step in without_idle_steps(program.listing).steps if program.listing else ():
         for frames in (step.frames or (), *step.inside):
             names.update(frame.module for frame in frames)
     return names | {name[:dot] for name in names for dot, each in enumerate(name) if each == "."}

@@ -8,6 +8,17 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from exportdiff.judging.checks.state import sort_of
 from exportdiff.judging.checks.structure.common import OfStructure
+from exportdiff.runtime.paths.read.normal_forms import (
+    computed_once,
+    live,
+    names_of_copies,
+    with_direct_copies,
+    with_in_place_results_replaced,
+    with_sizes_inline,
+    with_writes_last,
+    without_added_clones,
+    without_idle_steps,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -15,6 +26,21 @@ if TYPE_CHECKING:
     from exportdiff.core.finding import Evidence
     from exportdiff.runtime.observing.graphs import Exported, Frames, Listing, Operand, Rebuilt, Step
     from exportdiff.runtime.observing.tensors import State
+
+
+class Occurrence(NamedTuple):
+    """One step, by its operator and its number among all steps of this operator, before any is left out."""
+
+    operator: str
+    number: int
+
+    @property
+    def holds_graphs(self) -> bool:
+        """Whether it is a higher order operator, whose arguments may be graphs."""
+        return self.operator.startswith(_HOLDING)
+
+
+_NOWHERE = (Occurrence("", 0), Occurrence("", 0))
 
 
 @dataclass(frozen=True)
@@ -31,6 +57,14 @@ class StepDiffers(OfStructure):
     """The step that was exported, and its module."""
     seen: str
     """The step that runs, and its module."""
+    places: tuple[Occurrence, Occurrence] = _NOWHERE
+    """The step that was exported, and the one that runs; of an operator that is missing or extra, any one."""
+    operand: int = 0
+    """Which operand differs, if one does."""
+    dead: bool = False
+    """Whether an operator is missing or extra only because nothing reads the results of its other steps."""
+    aliases: tuple[tuple[str, str], ...] = ()
+    """Names of tensors in the state that have another name as well, with that name."""
 
     stage = "lower"
 
@@ -67,6 +101,10 @@ class StepMoved(OfStructure):
     """The step that was exported, and its module."""
     seen: str
     """The step that runs, and its module."""
+    places: tuple[Occurrence, Occurrence] = _NOWHERE
+    """The step that was exported, and the one that runs."""
+    before: tuple[Occurrence, Occurrence] = _NOWHERE
+    """The steps before them, which are in the same calls as far as both sides agree."""
 
     stage = "lower"
 
@@ -86,7 +124,7 @@ def translation(program: Exported, rebuilt: Rebuilt, state: State | None) -> Ite
     if program.listing is None or rebuilt.listing is None:
         return
     ours, theirs = program.listing, rebuilt.listing
-    found = list(_differences(program, ours.without_idle(), rebuilt, theirs.without_idle(), state))
+    found = list(_differences(program, without_idle_steps(ours), rebuilt, without_idle_steps(theirs), state))
     # What does nothing in one call may do something in another one that shares the graph.
     if found and rebuilt.shared and not any(_differences(program, ours, rebuilt, theirs, state)):
         return
@@ -97,21 +135,25 @@ def _differences(
     program: Exported, ours: Listing, rebuilt: Rebuilt, theirs: Listing, state: State | None
 ) -> Iterator[Evidence]:
     same = {name: min(group) for group in program.same for name in group}
-    names = _Names(same, {} if state is None else _sorts(state))
-    ours, theirs = ours.direct(), theirs.direct()
+    sides = _Sides(same, {} if state is None else _sorts(state), (ours.steps, theirs.steps), rebuilt.shared)
+    ours, theirs = with_direct_copies(ours), with_direct_copies(theirs)
     if program.written:
-        own = ours.copies()[: -len(program.written)]
-        ours, theirs = (listing.written_last(program.written, same, own) for listing in (ours, theirs))
-    yield from _steps(ours, rebuilt, theirs, names, writing=bool(program.written))
+        own = names_of_copies(ours)[: -len(program.written)]
+        ours, theirs = (with_writes_last(listing, program.written, same, own) for listing in (ours, theirs))
+    yield from _steps(ours, theirs, sides, writing=bool(program.written))
 
 
-class _Names(NamedTuple):
-    """What the comparison needs to know about names of the state."""
+class _Sides(NamedTuple):
+    """What the comparison needs to know, apart from the steps that matter."""
 
     same: Mapping[str, str]
     """For a name of a tensor with several: one of them."""
     sorts: Mapping[str, str]
     """``parameter`` or ``buffer``; export keeps buffers that do not persist as constants."""
+    all_steps: tuple[Sequence[Step], Sequence[Step]]
+    """All steps that were exported, and all that run."""
+    shared: frozenset[int]
+    """Numbers of the calls that run the same graph as another call."""
 
     def sort(self, operand: Operand) -> str:
         """Say what kind of thing an operand is."""
@@ -119,101 +161,136 @@ class _Names(NamedTuple):
             return "result"
         return "input" if operand.startswith("input ") else self.sorts.get(operand, "buffer")
 
+    def numbers(self, operator: str) -> tuple[int, int]:
+        """Count the steps of an operator on both sides."""
+        ours, theirs = (sum(step.operator == operator for step in steps) for steps in self.all_steps)
+        return ours, theirs
+
+    def places(self, step: Step, other: Step) -> tuple[Occurrence, Occurrence]:
+        """Find a step that was exported, and one that runs, among all steps."""
+        ours, theirs = self.all_steps
+        return _occurrence(step, ours), _occurrence(other, theirs)
+
+
+def _occurrence(step: Step, steps: Iterable[Step]) -> Occurrence:
+    alike = [(each.name, each.frames) for each in steps if each.operator == step.operator]
+    place = (step.name, step.frames)
+    return Occurrence(step.operator, alike.index(place) if place in alike else 0)
+
 
 def _sorts(state: State) -> dict[str, str]:
     return {name: sort_of(tensor) for name, tensor in state.tensors.items()}
 
 
-def _steps(
-    program: Listing, rebuilt: Rebuilt, listing: Listing, names: _Names, *, writing: bool
-) -> Iterator[Evidence]:
+def _steps(ours: Listing, theirs: Listing, sides: _Sides, *, writing: bool) -> Iterator[Evidence]:
     """Compare what runs with what was exported: the same operators on the same operands, in order.
 
     ``writing``: the program writes to its inputs or its state, which may take clones of what was there.
     """
-    ours = program.live().settled().sized()
-    theirs = listing.live().settled().sized(ours.sizes)
-    found = list(_compared(ours, rebuilt, theirs, names))
-    once = theirs.computed_once()
-    others = [once, *(each.without_clones(ours) for each in (theirs, once) if writing)]
-    if found and not all(any(_compared(ours, rebuilt, other, names)) for other in others):
+    ours, theirs = (with_in_place_results_replaced(live(each)) for each in (ours, theirs))
+    ours = with_sizes_inline(ours)
+    theirs = with_sizes_inline(theirs, ours.sizes)
+    found = list(_compared(ours, theirs, sides))
+    once = computed_once(theirs)
+    others = [once, *(without_added_clones(each, ours) for each in (theirs, once) if writing)]
+    if found and not all(any(_compared(ours, other, sides)) for other in others):
         return
     yield from found
 
 
-def _compared(ours: Listing, rebuilt: Rebuilt, theirs: Listing, names: _Names) -> Iterator[Evidence]:
-    expected = [_known(step, names) for step in (*ours.steps, ours.returns)]
-    seen = [_known(step, names) for step in (*theirs.steps, theirs.returns)]
+def _compared(ours: Listing, theirs: Listing, sides: _Sides) -> Iterator[Evidence]:
+    exported, running = (*ours.steps, ours.returns), (*theirs.steps, theirs.returns)
+    expected, seen = ([_known(step, sides) for step in steps] for steps in (exported, running))
     number = next((n for n, pair in enumerate(zip(expected, seen, strict=False)) if pair[0] != pair[1]), None)
     if number is None:
-        yield from _owners(ours, theirs)
+        yield from _owners(ours, theirs, sides)
         return
-    what = _what(expected, seen, names)
-    step, other = (*ours.steps, ours.returns)[number], (*theirs.steps, theirs.returns)[number]
+    step, other = exported[number], running[number]
+    places, dead = sides.places(step, other), False
+    difference, operators, operand = _what(expected, seen, sides)
+    if difference == ("order",):
+        pairs = zip(exported, running, strict=False)
+        places = next(sides.places(a, b) for a, b in pairs if a.operator != b.operator)
+    elif operators:
+        counts = sides.numbers(operators[0])
+        dead = counts[0] <= counts[1] if difference[0] == "missing" else counts[0] >= counts[1]
+        places = (Occurrence(operators[0], 0), Occurrence(operators[0], 0))
     frames = other.frames or ()
     alike = step.frames is not None and _names_of(_nested(step.frames)) == _names_of(frames)
-    shared = [frame.module for frame in frames if alike and frame.call in rebuilt.shared]
+    shared = [frame.module for frame in frames if alike and frame.call in sides.shared]
     yield StepDiffers(
-        what,
+        difference,
         shared[-1] if shared else None,
         number,
         f"{step} in {_place(step.frames)}",
         f"{other} in {_place(other.frames)}",
+        places,
+        operand,
+        dead,
+        tuple(sorted((name, one) for name, one in sides.same.items() if name != one)),
     )
 
 
 _Known = tuple[str, str, tuple["Operand", ...]]
 
 
-def _known(step: Step, names: _Names) -> _Known:
-    operands = tuple(names.same.get(o, o) if isinstance(o, str) else o for o in step.operands)
+def _known(step: Step, sides: _Sides) -> _Known:
+    operands = tuple(sides.same.get(o, o) if isinstance(o, str) else o for o in step.operands)
     return step.operator, step.arguments, operands
 
 
-def _what(expected: Sequence[_Known], seen: Sequence[_Known], names: _Names) -> tuple[str, ...]:
-    """Say in stable words how two lists of steps differ."""
+def _what(
+    expected: Sequence[_Known], seen: Sequence[_Known], sides: _Sides
+) -> tuple[tuple[str, ...], list[str], int]:
+    """Say in stable words how two lists of steps differ.
+
+    Return with it the operators that are missing or extra, and the number of the operand that differs.
+    """
     ours, theirs = [step[0] for step in expected], [step[0] for step in seen]
-    if missing := Counter(ours) - Counter(theirs):
-        return ("missing", _family(missing))
-    if extra := Counter(theirs) - Counter(ours):
-        return ("extra", _family(extra))
+    for word, counts in (
+        ("missing", Counter(ours) - Counter(theirs)),
+        ("extra", Counter(theirs) - Counter(ours)),
+    ):
+        if counts:
+            operators = sorted(counts, key=lambda name: (not name.startswith(_HOLDING), name))
+            # Which of the many other operators it is says nothing about the cause.
+            return (word, operators[0] if operators[0].startswith(_HOLDING) else "operator"), operators, 0
     if ours != theirs:
-        return ("order",)
+        return ("order",), [], 0
     for (_, text, operands), (_, other, others) in zip(expected, seen, strict=True):
         if text != other:
-            return ("arguments",)
-        for operand, another in zip(operands, others, strict=True):
-            if operand != another:
-                return ("operands", names.sort(operand), names.sort(another))
-    return ("order",)
-
-
-def _family(operators: Iterable[str]) -> str:
-    """Name an operator that holds graphs; which of the many others it is says nothing about the cause."""
-    return next((name for name in sorted(operators) if name.startswith(_HOLDING)), "operator")
+            return ("arguments",), [], 0
+        for number, (a, b) in enumerate(zip(operands, others, strict=True)):
+            if a != b:
+                return ("operands", sides.sort(a), sides.sort(b)), [], number
+    return ("order",), [], 0
 
 
 _HOLDING = ("wrap_", "cond", "while_loop", "map_impl", "scan", "associative_scan", "tag_activation")
+"""How the names of operators begin that hold graphs."""
 
 
-def _owners(ours: Listing, theirs: Listing) -> Iterator[Evidence]:
+def _owners(ours: Listing, theirs: Listing, sides: _Sides) -> Iterator[Evidence]:
     """Compare in which calls the steps run."""
     before: tuple[Frames, Frames] = ((), ())
+    steps_before: tuple[Step, Step] | None = None
     for number, (step, other) in enumerate(zip(ours.steps, theirs.steps, strict=True)):
         if step.frames is None or other.frames is None or _is_computed_again(step, other):
             continue
         now = (_nested(step.frames), other.frames)
-        places = [_names_of(frames) for frames in now]
+        modules = [_names_of(frames) for frames in now]
         kept = [_kept(was, frames) for was, frames in zip(before, now, strict=True)]
-        if places[0] != places[1] or kept[0] != kept[1]:
+        if modules[0] != modules[1] or kept[0] != kept[1]:
             yield StepMoved(
-                "owner" if places[0] != places[1] else "call",
+                "owner" if modules[0] != modules[1] else "call",
                 number,
                 f"{step} in {_place(now[0])}{_begun(now[0], kept[0])}",
                 f"{other} in {_place(now[1])}{_begun(now[1], kept[1])}",
+                sides.places(step, other),
+                sides.places(*steps_before) if steps_before else _NOWHERE,
             )
             return
-        before = now
+        before, steps_before = now, (step, other)
 
 
 def _is_computed_again(step: Step, other: Step) -> bool:

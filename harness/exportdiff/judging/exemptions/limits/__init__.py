@@ -1,7 +1,7 @@
-"""The table of documented limits: ways in which torch.export says that it does not do as eager does.
+"""The table of documented limits: torch runs the model, and says that it does not do as eager does.
 
-What one of them covers is counted and is no finding. Models that export refuses altogether are in
-judging/documented_refusals.py.
+A difference that a limit covers is counted and is not a finding. See ``refusals`` for models that torch
+refuses.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ LIMITS: tuple[Limit, ...] = (
     *pipelines.LIMITS,
     *replacing.LIMITS,
 )
-"""In the order in which they are asked: the first that covers a difference gives its name."""
+"""In the order in which they are asked: the first one that covers a difference gives its name."""
 
 
 def limit_for(compared: Comparison) -> Limit | None:
-    """Return the documented limit that a difference is, if it is one."""
+    """Return the first limit that covers a difference; None if it is a finding."""
     compiles = compared.path.mode == "compile"
     limits = [limit for limit in LIMITS if limit.everywhere or not compiles]
     return next((limit for limit in limits if limit.covers(compared)), None)

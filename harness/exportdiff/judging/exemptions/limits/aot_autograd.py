@@ -113,7 +113,7 @@ LIMITS: list[Limit] = [
     everywhere=True,
 )
 def gradients_are_laid_out_as_foreseen(compared: Comparison) -> bool:
-    """Ask whether only the strides of a gradient differ, on a path through AOTAutograd."""
+    """Whether only the strides of a gradient differ, on a path through AOTAutograd."""
     evidence = compared.evidence
     return (
         _uses_aot_autograd(compared) and isinstance(evidence, GradientLeaf) and evidence.leaf.word == "stride"
@@ -129,7 +129,7 @@ def gradients_are_laid_out_as_foreseen(compared: Comparison) -> bool:
     everywhere=True,
 )
 def views_of_one_base_are_regenerated(compared: Comparison) -> bool:
-    """Ask whether outputs and one input are one object in eager, and another input has its memory."""
+    """Whether outputs and one input are one object in eager, and another input has its memory."""
     evidence = compared.evidence
     if not _uses_aot_autograd(compared) or not isinstance(evidence, OutputIdentity) or evidence.new:
         return False

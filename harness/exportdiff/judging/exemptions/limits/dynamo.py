@@ -23,7 +23,7 @@ LIMITS: list[Limit] = []
     everywhere=True,
 )
 def cond_does_not_merge_strides(compared: Comparison) -> bool:
-    """Ask whether cond refuses the strides of its branches when a deviating call is compiled."""
+    """Whether cond refuses the strides of its branches when a deviating call is compiled."""
     evidence = compared.evidence
     return (
         isinstance(evidence, DeviatingCallRaised)

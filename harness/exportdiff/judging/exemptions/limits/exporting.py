@@ -34,7 +34,7 @@ LIMITS: list[Limit] = []
     "github.com/pytorch/pytorch/issues/149158",
 )
 def size_becomes_tuple(compared: Comparison) -> bool:
-    """Ask whether two structures are the same but for torch.Size."""
+    """Whether two structures differ only in torch.Size and tuple."""
     match compared.evidence:
         case OutputStructure(expected=expected, seen=seen):
             structures = expected, seen
@@ -48,13 +48,13 @@ def size_becomes_tuple(compared: Comparison) -> bool:
 
 @limit(
     LIMITS,
-    says="With Dim.AUTO and Dim.DYNAMIC, export infers which sizes it accepts, and it may be asked to check "
-    "sizes when the program runs; unflatten, which has no guards, may come to notice in an operator.",
+    says="With Dim.AUTO and Dim.DYNAMIC, export infers which sizes it accepts, and may check them when the "
+    "program runs. What unflatten returns has no guards: there, an operator may raise.",
     documented="torch/export/dynamic_shapes.py: 'with the compiler inferring the remaining constraints'; "
     "torch/export/_trace.py, prefer_deferred_runtime_asserts_over_guards: 'as runtime asserts'",
 )
 def sizes_are_inferred(compared: Comparison) -> bool:
-    """Ask whether a probe is refused with sizes that export may refuse."""
+    """Whether a probe is refused with sizes that export may refuse."""
     refused = isinstance(compared.evidence, CallRefused)
     late = isinstance(compared.evidence, PathRaised) and compared.path.runner == "unflatten"
     return (refused or late) and compared.in_unpromised_probe
@@ -62,12 +62,12 @@ def sizes_are_inferred(compared: Comparison) -> bool:
 
 @limit(
     LIMITS,
-    says="Metadata of inputs other than shapes is static; that a call with other metadata is refused is "
-    "not promised, nor that one is under another grad mode.",
+    says="Metadata of inputs other than shapes is static. torch does not promise to refuse a call with other "
+    "metadata, or under another grad mode.",
     documented=f"{PROGRAMMING_MODEL}, 'Which values are static vs. dynamic?'",
 )
 def other_metadata_is_static(compared: Comparison) -> bool:
-    """Ask whether a deviating call changed metadata alone, and its mode does not promise to notice.
+    """Whether a deviating call changed only metadata, and its mode does not promise to notice that.
 
     A value is not metadata: 2.0 where the example has 2, or True where it has 1.
     """
@@ -80,13 +80,13 @@ def other_metadata_is_static(compared: Comparison) -> bool:
 
 @limit(
     LIMITS,
-    says="A module in a plain list or dict, of a class, or set by object.__setattr__ is not registered; the "
-    "graph names it by the expression that reads it.",
+    says="A module in a plain list or dict, an attribute of a class, or set by object.__setattr__, is not "
+    "registered. The graph names it by the expression that reads it.",
     documented="docs.pytorch.org, torch.nn.ModuleList: 'modules it contains are properly registered, and "
     "will be visible by all Module methods', unlike those in a list",
 )
 def modules_in_lists_are_not_registered(compared: Comparison) -> bool:
-    """Ask whether all modules that eager does not have are named by an index or a key, or by an attribute."""
+    """Whether all modules that eager lacks have names with an index, a key, or an attribute of a class."""
     evidence, hierarchy = compared.evidence, compared.eager.hierarchy
     if not isinstance(evidence, CallsUnknown | ModulesUnknown):
         return False
@@ -95,7 +95,7 @@ def modules_in_lists_are_not_registered(compared: Comparison) -> bool:
 
 
 def _is_unregistered(name: str, attributes: frozenset[str]) -> bool:
-    """Ask whether a name in a graph is how a module is read that none registers."""
+    """Whether a name in a graph is the expression that reads an unregistered module."""
     if of_class := _OF_CLASS.match(name):
         return f"{of_class[1]}.{of_class[2]}{name[of_class.end() :]}".removeprefix(".") in attributes
     return name in attributes or _IN_CONTAINER.match(name) is not None
@@ -103,20 +103,20 @@ def _is_unregistered(name: str, attributes: frozenset[str]) -> bool:
 
 # Such as dict(type(L['self'].block).__dict__)['ACTIVATIONS'], which one would write as block.ACTIVATIONS.
 _OF_CLASS = re.compile(r"dict\(type\(L\['self'\]\.?([\w.]*)\)(?:\.__mro__\[\d+\])?\.__dict__\)\['(\w+)'\]")
-# Such as layers[0] or block.layers['first']. Dynamo's own expressions, __dict__['_modules'] and getattr(...),
-# are no names: they stand for registered modules.
+# Such as layers[0] or block.layers['first']. Expressions of Dynamo with __dict__['_modules'] or getattr(...)
+# stand for registered modules.
 _IN_CONTAINER = re.compile(r"(?!.*(?:\b__dict__\[|\bgetattr\())[\w.]+\[(?:-?\w+|'[^']*'|\"[^\"]*\")\]")
 
 
 @limit(
     LIMITS,
-    says="A slice of a container, and what is called through it, has a name of its own, inside the "
-    "container: who replaces that replaces it as well.",
+    says="A slice of a container, and each module that is called through it, has a separate name inside the "
+    "container. To replace the container is to replace the slice.",
     documented="github.com/pytorch/pytorch/issues/142439 and 141939; torch/fx/experimental/proxy_tensor.py, "
     "AttrProxy.__getitem__",
 )
 def slices_have_names_of_their_own(compared: Comparison) -> bool:
-    """Ask whether all modules that eager does not have, or that went with what was replaced, are slices'."""
+    """Whether all modules that eager lacks, or that went with a replaced container, are slices."""
     evidence = compared.evidence
     if isinstance(evidence, PathRaised) and not SELECTS.keys().isdisjoint(compared.path.transforms):
         return re.search(r"nonexistent target \S*\bslice\(", evidence.failure.message) is not None
@@ -131,7 +131,7 @@ def slices_have_names_of_their_own(compared: Comparison) -> bool:
     documented="torch/export/_trace.py, _log_export_wrapper: print(..., file=sys.stderr)",
 )
 def failed_export_shows_its_graph(compared: Comparison) -> bool:
-    """Ask whether a failed export has written to standard error."""
+    """Whether a failed export has written to standard error."""
     evidence = compared.evidence
     if not isinstance(evidence, Printed):
         return False
@@ -145,7 +145,7 @@ def failed_export_shows_its_graph(compared: Comparison) -> bool:
     "config.py on that: 'when you provide a real tensor to fakeify, we will clone it'",
 )
 def draft_export_draws_random_numbers(compared: Comparison) -> bool:
-    """Ask whether draft export has changed the random number generator, and nothing else of the process."""
+    """Whether draft export has changed the random number generator, and nothing else of the process."""
     evidence = compared.evidence
     if not isinstance(evidence, ProcessChanged) or compared.path.mode != "draft":
         return False
@@ -160,7 +160,7 @@ def draft_export_draws_random_numbers(compared: Comparison) -> bool:
     "that are to be kept",
 )
 def custom_backward_is_not_kept(compared: Comparison) -> bool:
-    """Ask whether only gradients differ, or what requires them, where the model has such a function."""
+    """Whether only gradients or requires_grad differ, and the model has a custom autograd function."""
     flow, evidence = compared.eager.gradients, compared.evidence
     if flow is None or not flow.customized:
         return False
@@ -171,12 +171,12 @@ def custom_backward_is_not_kept(compared: Comparison) -> bool:
 
 @limit(
     LIMITS,
-    says="The order of a dict's keys is static; another one is accepted, and values are taken by key.",
+    says="The order of the keys of a dict is static. Another order is accepted, and values are read by key.",
     documented="torch/export/_unlift.py, eq_spec: 'in the case of dict, the context is list of keys and we "
     "allow the keys to be in any order'",
 )
 def order_of_keys_is_static(compared: Comparison) -> bool:
-    """Ask whether a call with keys in another order is answered like one in the order of the example."""
+    """Whether a call with keys in another order has the answer of a call in the order of the example."""
     evidence = compared.evidence
     if not isinstance(evidence, WrongAnswer) or evidence.altered.deviation != "order":
         return False
@@ -190,7 +190,7 @@ def order_of_keys_is_static(compared: Comparison) -> bool:
     "export will treat it as a constant tensor'; torch/export/_unlift.py: 'torch.export will detach it'",
 )
 def unregistered_parameters_are_constants(compared: Comparison) -> bool:
-    """Ask whether only the flag of a tensor differs, which eager's has for such parameters alone."""
+    """Whether only requires_grad of a tensor differs, which in eager depends on such parameters alone."""
     evidence = compared.evidence
     if not isinstance(compared.seen, ExportedObservation | PipelinedObservation):
         return False
@@ -210,12 +210,12 @@ def unregistered_parameters_are_constants(compared: Comparison) -> bool:
 
 @limit(
     LIMITS,
-    says="A product with a constant may round otherwise than one with a parameter: it takes another kernel.",
+    says="A product with a constant may round differently from one with a parameter: it runs another kernel.",
     documented="aten/src/ATen/native/LinearAlgebra.cpp, should_fold: a tensor that requires grad is folded; "
     "torch/_export/passes/lift_constants_pass.py: an unregistered parameter is 'a constant tensor'",
 )
 def constants_take_other_kernels(compared: Comparison) -> bool:
-    """Ask whether only rounding differs, and eager has parameters that are constants in the program."""
+    """Whether only rounding differs, and eager has parameters that are constants in the program."""
     evidence = compared.evidence
     exported = isinstance(compared.seen, ExportedObservation | PipelinedObservation)
     if not compared.eager.unregistered or not exported:
@@ -226,13 +226,13 @@ def constants_take_other_kernels(compared: Comparison) -> bool:
 
 @limit(
     LIMITS,
-    says="Non-strict export runs the Python code of the model: hooks that eager's calls add or remove, it "
-    "adds or removes too.",
+    says="Non-strict export runs the Python code of the model: it adds or removes the hooks that a call of "
+    "eager adds or removes.",
     documented=f"{PROGRAMMING_MODEL}, 'Strict vs. Non-Strict Tracing': non-strict mode uses the Python "
     "interpreter",
 )
 def hooks_change_as_in_eager(compared: Comparison) -> bool:
-    """Ask whether only hooks of modules changed whose hooks change in eager as well."""
+    """Whether only hooks changed, and only of modules whose hooks also change in eager."""
     evidence = compared.evidence
     return (
         isinstance(evidence, ModuleChanged)

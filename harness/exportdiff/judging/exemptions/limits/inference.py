@@ -32,7 +32,7 @@ LIMITS: list[Limit] = []
     everywhere=True,
 )
 def other_operators_round(compared: Comparison) -> bool:
-    """Ask whether a value is as near to the float64 reference as eager's, on a path with other operators."""
+    """Whether a value is as near to the float64 reference as eager's, on a path with other operators."""
     return not compared.seen.same_operators and compared.evidence.aspect in ("rounding", "sign-of-zero")
 
 
@@ -48,7 +48,7 @@ ULPS = 16
     everywhere=True,
 )
 def bits_show_rounding(compared: Comparison) -> bool:
-    """Ask whether an output is made of the bits of floats and off by little, where operators differ."""
+    """Whether an output is made of the bits of floats and off by little, where operators differ."""
     return _integer_off_by(ULPS, ("int", "uint"), _reinterprets, compared)
 
 
@@ -60,24 +60,24 @@ def bits_show_rounding(compared: Comparison) -> bool:
     everywhere=True,
 )
 def interpolated_bytes_show_rounding(compared: Comparison) -> bool:
-    """Ask whether an output of bytes is made with weights of 16 bits, and off by one; operators differ."""
+    """Whether an output of bytes is made with weights of 16 bits, and off by one; operators differ."""
     return _integer_off_by(1, ("uint8",), _makes_weights, compared)
 
 
 def _reinterprets(step: Step) -> bool:
-    """Ask whether a step reads the bits of a tensor as integers."""
+    """Whether a step reads the bits of a tensor as integers."""
     return step.operator == "aten.view.dtype" and "int" in step.arguments
 
 
 def _makes_weights(step: Step) -> bool:
-    """Ask whether a step makes integers of 16 bits, as the decomposition of interpolation does of weights."""
+    """Whether a step makes integers of 16 bits, as the decomposition of interpolation does of weights."""
     return step.operator == "aten._to_copy.default" and "torch.int16" in step.arguments
 
 
 def _integer_off_by(
     steps: float, dtypes: tuple[str, ...], source: Callable[[Step], bool], compared: Comparison
 ) -> bool:
-    """Ask whether an output of integers is off by little, and depends on such a step; operators differ."""
+    """Whether an output of integers is off by little, and depends on such a step; operators differ."""
     evidence, seen = compared.evidence, compared.seen
     if (
         seen.same_operators
@@ -100,7 +100,7 @@ def _integer_off_by(
 
 
 def _depends_on(source: Callable[[Step], bool], exported: Exported, output: int) -> bool:
-    """Ask whether an output of the user's depends on such a step."""
+    """Whether an output of the user's depends on such a step."""
     listing = exported.listing
     if listing is None or len(listing.returns.operands) != len(exported.outputs):
         return False
@@ -114,14 +114,14 @@ def _depends_on(source: Callable[[Step], bool], exported: Exported, output: int)
 
 @limit(
     LIMITS,
-    says="Machine code, and a decomposed program, are for inference: whether results require gradients is "
-    "not promised, nor that inputs and state do after the call.",
+    says="Machine code and decomposed programs are for inference: torch does not promise which results, "
+    "inputs and tensors of the state require grad after a call.",
     documented="torch/_inductor/__init__.py, aoti_compile_and_package: for inference; "
     f"{INFERENCE}: training with autograd is a use of training IR alone; "
     "torch/export/exported_program.py: 'run_decompositions is supposed to specialize to post-autograd graph'",
 )
 def results_have_no_history(compared: Comparison) -> bool:
-    """Ask whether only requires_grad of what a call returns or changes is concerned, on a path for inference.
+    """Whether only requires_grad of what a call returns or changes is concerned, on a path for inference.
 
     A state that differs before the first call is another matter; so are inputs and state that only the path
     gives a history, which inference has no use for and each call makes longer.
@@ -139,14 +139,14 @@ def results_have_no_history(compared: Comparison) -> bool:
 
 @limit(
     LIMITS,
-    says="A decomposed program changes nothing in place: what it writes to, it returns and writes back, and "
-    "t_() is a view. An output that eager has as the very input or buffer is a tensor of its own.",
+    says="A decomposed program changes nothing in place: it returns new values, which are written back, and "
+    "t_() is a view. An output that is an input or a buffer in eager is another tensor.",
     documented=f"{INFERENCE}: run_decompositions 'removes all mutations and converts them to functional "
     "equivalents'; torch/export/graph_signature.py, ExportGraphSignature: 'the updated values of mutated "
     "buffers are modeled as additional outputs'",
 )
 def written_back_is_no_alias(compared: Comparison) -> bool:
-    """Ask whether outputs alone part from what is written back, and not from each other."""
+    """Whether outputs alone part from what is written back, and not from each other."""
     evidence, written = compared.evidence, compared.written
     if not for_inference(compared.path):
         return False
@@ -168,7 +168,7 @@ def written_back_is_no_alias(compared: Comparison) -> bool:
 
 
 def _parted_by_writing_back(names: frozenset[str], compared: Comparison) -> bool:
-    """Ask whether both have the memory of what is written to in eager, and one of them has it here."""
+    """Whether both have the memory of what is written to in eager, and one of them has it here."""
     in_eager, here = (
         [group for group in each.calls[-1].memory.shared if group & compared.written]
         for each in (compared.eager, compared.seen)
@@ -184,7 +184,7 @@ def _parted_by_writing_back(names: frozenset[str], compared: Comparison) -> bool
     "github.com/pytorch/pytorch/issues/139797",
 )
 def numbers_become_tensors(compared: Comparison) -> bool:
-    """Ask whether a result of machine code is a tensor where eager returns a number."""
+    """Whether a result of machine code is a tensor where eager returns a number."""
     evidence = compared.evidence
     if compared.path.mode != "aoti" or not isinstance(evidence, OutputLeaf) or evidence.leaf.word != "kind":
         return False
@@ -203,13 +203,13 @@ def numbers_become_tensors(compared: Comparison) -> bool:
 
 @limit(
     LIMITS,
-    says="Machine code, and a program's own graph, do not ask whether sizes are among those that export "
-    "inferred.",
+    says="Machine code, and the graph of a program without its guards, do not check whether sizes are in the "
+    "range that export inferred.",
     documented="torch/_inductor/codegen/cpp_wrapper_cpu.py: inputs are checked where "
     "AOTI_RUNTIME_CHECK_INPUTS is set; torch/export/exported_program.py, ExportedProgram.module: its module "
     "has the checks, '_guards_fn'",
 )
 def graphs_alone_check_no_sizes(compared: Comparison) -> bool:
-    """Ask whether it shows in a probe with sizes that export may refuse."""
+    """Whether it shows in a probe with sizes that export may refuse."""
     unchecked = compared.path.mode == "aoti" or "lifted" in compared.path.transforms
     return unchecked and compared.in_unpromised_probe

@@ -1,4 +1,4 @@
-"""What a documented limit is, and the compared that it answers."""
+"""What a documented limit is, and what it may look at."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Is this difference documented? With everything that an answer may depend on."""
+    """A difference, and the two observations that show it."""
 
     evidence: Evidence
     eager: EagerObservation
     seen: Observation
-    """What the path did."""
+    """The observation of the path."""
 
     @property
     def path(self) -> Path:
@@ -35,12 +35,12 @@ class Comparison:
 
     @property
     def written(self) -> frozenset[str]:
-        """Names of the inputs and of the state that the graph returns anew, to be written back."""
+        """Names of the inputs and of the state for which the graph returns new values, to be written back."""
         return self.seen.written if isinstance(self.seen, ExportedObservation) else frozenset()
 
     @property
     def in_unpromised_probe(self) -> bool:
-        """Whether a probe shows it, with sizes that export may refuse."""
+        """Whether a probe shows it whose sizes export may refuse."""
         probes = {number for number, call in enumerate(self.seen.calls) if call.probe}
         probes |= {each.number for each in self.seen.small_calls}
         narrows = isinstance(self.seen, ExportedObservation) and self.seen.may_narrow
@@ -52,22 +52,22 @@ Covers = Callable[[Comparison], bool]
 
 @dataclass(frozen=True)
 class Limit:
-    """One way in which torch.export says that it does not do as eager does."""
+    """One documented difference between torch.export, or torch.compile, and eager."""
 
     name: str
     says: str
-    """What is given up, in a line."""
+    """What torch does not do, in one sentence."""
     documented: str
     """The page, thread or comment in torch that says so."""
     covers: Covers
     everywhere: bool = False
-    """Whether it also holds for torch.compile, which exports nothing."""
+    """Whether it also covers differences of torch.compile, which exports nothing."""
 
 
 def limit(
     table: list[Limit], *, says: str, documented: str, everywhere: bool = False
 ) -> Callable[[Covers], Covers]:
-    """Enter the decorated function into a table; the name of the limit is that of the function."""
+    """Add the decorated function to a table; the name of the limit is that of the function."""
 
     def enter(covers: Covers) -> Covers:
         table.append(Limit(covers.__name__.replace("_", "-"), says, documented, covers, everywhere))

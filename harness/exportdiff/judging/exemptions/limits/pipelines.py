@@ -17,13 +17,13 @@ LIMITS: list[Limit] = []
 
 @limit(
     LIMITS,
-    says="What a stage of a pipeline gets is a leaf, another tensor than that given if it requires grad: "
-    "autograd refuses in-place operators on it, and no_grad takes its gradients from no view of it.",
+    says="A stage of a pipeline gets leaves: a tensor that requires grad is detached first. autograd refuses "
+    "in-place operators on a leaf, and a view of it that is made under no_grad requires grad.",
     documented="torch/distributed/pipelining/_IR.py, DetachExecutor: 'detaches all inputs to a module "
     "invocation ... so that the values at the boundary are leaf modules in autograd execution'",
 )
 def stages_begin_with_leaves(compared: Comparison) -> bool:
-    """Ask whether autograd refused an in-place operator in a stage, or what a stage returns is an input.
+    """Whether autograd refused an in-place operator in a stage, or a stage returns an input.
 
     A view made under no_grad requires grad as its base does (torch/csrc/autograd/variable.h,
     DifferentiableViewMeta::requires_grad). An input that is itself a view has another base.
@@ -47,12 +47,12 @@ def stages_begin_with_leaves(compared: Comparison) -> bool:
 
 @limit(
     LIMITS,
-    says="A pipeline takes no module that is called by another one than its parent.",
+    says="A pipeline does not take a module that another module than its parent calls.",
     documented="torch/export/unflatten.py, _compute_accessor: 'This is currently unsupported'; unflatten "
     "itself has had _fix_nn_module_stacks since pull 159418, pipelining's _outline_submodules has not",
 )
 def pipelines_take_children_of_their_parents(compared: Comparison) -> bool:
-    """Ask whether splitting a model came upon a module from elsewhere in the hierarchy."""
+    """Whether the split found a module from another part of the hierarchy."""
     evidence = compared.evidence
     if compared.path.mode != "pipeline" or not isinstance(evidence, PathRaised):
         return False

@@ -18,14 +18,14 @@ LIMITS: list[Limit] = []
 
 @limit(
     LIMITS,
-    says="A tensor that is assigned to a submodule is passed on in the graph, and reaches the state after "
-    "the call, if at all: what replaces the submodule is not given it, and does not return it.",
+    says="A tensor that a submodule assigns to an attribute is passed on in the graph, and may reach the "
+    "state after the call. The module that replaces the submodule neither gets nor returns it.",
     documented="github.com/pytorch/pytorch/pull/137999: 'preserving call signatures for multiple calls to a "
     "module when buffers are mutated is not supported yet'; "
     "torch/_functorch/_aot_autograd/frontend_utils.py: 'must be registered as a buffer'",
 )
 def replacements_are_assigned_nothing(compared: Comparison) -> bool:
-    """Ask whether a call shows it, and eager assigns a tensor to a submodule that is replaced."""
+    """Whether a call shows it, and eager assigns a tensor to a submodule that is replaced."""
     eager, hierarchy = compared.eager, compared.eager.hierarchy
     if hierarchy is None or compared.evidence.stage != "run":
         return False
@@ -36,13 +36,13 @@ def replacements_are_assigned_nothing(compared: Comparison) -> bool:
 
 @limit(
     LIMITS,
-    says="Python values are part of the graph as they were: what replaces a submodule is not told that its "
+    says="Python values are part of the graph. The module that replaces a submodule does not learn that its "
     "caller has switched its mode, or caches parametrizations.",
     documented=f"{PROGRAMMING_MODEL}, 'Which values are static vs. dynamic?'; torch/nn/utils/parametrize.py, "
     "cached: a global variable, which the context manager sets",
 )
 def replacements_are_told_nothing(compared: Comparison) -> bool:
-    """Ask whether a call shows it, and eager has told a submodule something that is replaced."""
+    """Whether a call shows it, and eager changed a Python value of a submodule that is replaced."""
     hierarchy = compared.eager.hierarchy
     if hierarchy is None or compared.evidence.stage != "run":
         return False
@@ -51,13 +51,13 @@ def replacements_are_told_nothing(compared: Comparison) -> bool:
 
 @limit(
     LIMITS,
-    says="What nobody reads is not computed: a child that runs on its own returns None for a result that its "
-    "parent leaves unread.",
+    says="A result that is not read is not computed: a child that runs alone returns None for a result that "
+    "its parent does not read.",
     documented="torch/export/unflatten.py, _ModuleFrame.finalize_outputs: 'orig_outputs.append(None)' for an "
     "output without a node; export and unflatten call Graph.eliminate_dead_code",
 )
 def unread_results_are_none(compared: Comparison) -> bool:
-    """Ask whether a child that runs on its own returns None where eager's returns a tensor.
+    """Whether a child that runs alone returns None where eager's child returns a tensor.
 
     A number is part of the preserved signature.
     """
@@ -77,17 +77,17 @@ def unread_results_are_none(compared: Comparison) -> bool:
 
 @limit(
     LIMITS,
-    says="torch.export preserves no signature of a call in a model that is a torch.fx.GraphModule: what "
-    "replaces a submodule is given what the graph reads, in its order.",
+    says="torch.export does not preserve call signatures in a model that is a torch.fx.GraphModule: the "
+    "module that replaces a submodule gets what the graph reads, in the order of the graph.",
     documented="torch/export/_trace.py, _non_strict_export: '_wrap_submodules' only "
     "'if not isinstance(mod, torch.fx.GraphModule)'",
 )
 def graph_modules_preserve_no_calls(compared: Comparison) -> bool:
-    """Ask whether a call shows it, the model is a graph module, and submodules are replaced or run alone."""
+    """Whether a call shows it, the model is a graph module, and submodules are replaced or run alone."""
     hierarchy = compared.eager.hierarchy
     if hierarchy is None or compared.evidence.stage != "run":
         return False
-    # What runs children alone holds the model as its own child.
+    # The wrapper that runs children alone has the model as a child.
     root = "model" if "children" in compared.path.transforms else ""
     return root in hierarchy.inlined and bool(_replaced(compared.path.transforms, hierarchy.first))
 
@@ -111,9 +111,9 @@ SELECTS: Mapping[str, Callable[[Mapping[str, str]], list[str]]] = {
     "swap_leaves": _leaves,
     "swap_one": _one,
 }
-"""For each transform that replaces submodules (runtime/paths/transforms/modules.py): what it replaces.
+"""For each transform that replaces submodules (runtime/paths/transforms/modules.py): which ones it replaces.
 
-They are given the names of all modules, and for each the first name of that module.
+The functions take a mapping from each name of a module to the first name of that module.
 """
 
 
@@ -122,7 +122,7 @@ _APART: Mapping[str, Callable[[Mapping[str, str]], list[str]]] = {
     "swapped": _children,
     "children": _children,
 }
-"""For each transform that replaces submodules, or runs them on their own: which ones, or more."""
+"""The same, with the transforms that run submodules alone; some of these submodules may be left out."""
 
 
 def _replaced(transforms: Iterable[str], first: Mapping[str, str]) -> frozenset[str]:

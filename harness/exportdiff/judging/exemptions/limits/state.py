@@ -30,7 +30,7 @@ LIMITS: list[Limit] = []
     documented=f"{UNFLATTEN}: 'id_to_buffer ... buffer.clone()'; ExportedProgram.module() hands out its own",
 )
 def copies_begin_anywhere(compared: Comparison) -> bool:
-    """Ask whether only the storage offset differs, of a tensor of the state or of what is made of one."""
+    """Whether only the storage offset differs: of a tensor of the state, or of a result computed from it."""
     evidence = compared.evidence
     if evidence.aspect != "offset":
         return False
@@ -56,15 +56,15 @@ def _offsets(state: State | None) -> dict[str, object]:
     "docs.pytorch.org, torch.clone, says: 'the output is converted to the dense (contiguous) format'",
 )
 def copied_parameters_are_packed(compared: Comparison) -> bool:
-    """Ask whether only the strides differ of a parameter that was deep-copied, or of what is made of one.
+    """Whether only the strides differ: of a parameter that was deep-copied, or of a result computed from it.
 
-    A part of the parameter, such as a row, then begins elsewhere as well.
+    A part of the parameter, such as a row, then has another offset too.
     """
     evidence = compared.evidence
     if not _copied(compared):
         return False
     if isinstance(evidence, WrongAnswer):
-        # After a call that is to be refused, the state is compared as well.
+        # After a call that should be refused, the state is compared too.
         differs = "" if evidence.is_input else evidence.leaf.word
     else:
         differs = evidence.aspect
@@ -82,12 +82,12 @@ def copied_parameters_are_packed(compared: Comparison) -> bool:
 
 @limit(
     LIMITS,
-    says="The deep copy of a parameter has memory of its own: a view of the parameter is one no longer.",
+    says="The deep copy of a parameter has separate memory: views of the parameter are no longer views.",
     documented="torch/nn/parameter.py, Parameter.__deepcopy__: self.data.clone(). A copy of the eager model "
     "comes apart in the same way",
 )
 def copied_parameters_have_memory_of_their_own(compared: Comparison) -> bool:
-    """Ask whether a parameter was copied without the tensors in its memory, or may be the cause."""
+    """Whether the cause may be a parameter that was copied without the tensors that share its memory."""
     ours, theirs = compared.eager.before, compared.seen.before
     if not _copied(compared) or ours is None or theirs is None:
         return False
@@ -106,12 +106,12 @@ def copied_parameters_have_memory_of_their_own(compared: Comparison) -> bool:
 
 @limit(
     LIMITS,
-    says="A tensor that is moved to another device is a copy: it leaves no gaps, and has memory of its own.",
+    says="A tensor that is moved to another device is a copy without gaps, in separate memory.",
     documented="docs.pytorch.org, torch.Tensor.to: 'a copy of self with the desired torch.dtype and "
     "torch.device', with torch.preserve_format. What nn.Module.to moves comes apart in the same way",
 )
 def moved_tensors_are_copies(compared: Comparison) -> bool:
-    """Ask whether state that was really moved has another layout or memory, or may be the cause."""
+    """Whether the cause is, or may be, the other layout or memory of state that was really moved."""
     if "todevice" not in compared.path.transforms or compared.path.device == "cpu":
         return False
     ours, theirs = compared.eager.before, compared.seen.before
@@ -124,7 +124,7 @@ def moved_tensors_are_copies(compared: Comparison) -> bool:
         ours.tensors[name].stride != theirs.tensors[name].stride and _has_gaps(ours.tensors[name])
         for name in ours.tensors.keys() & theirs.tensors.keys()
     )
-    # After a call that is to be refused, the state is compared as well.
+    # After a call that should be refused, the state is compared too.
     word = evidence.aspect
     if isinstance(evidence, WrongAnswer | BrokenByRefusal):
         word = evidence.leaf.word
@@ -145,22 +145,22 @@ def _parameters(state: State | None) -> dict[str, TensorSnapshot]:
 
 
 def _has_gaps(tensor: TensorSnapshot) -> bool:
-    """Whether there are places between the elements that belong to none, or to several of them."""
-    places = 1
+    """Whether memory between the elements belongs to no element, or to several."""
+    dense = 1
     for stride, size in sorted(zip(map(int, tensor.stride), map(int, tensor.shape), strict=False)):
-        if size > 1 and stride != places:
+        if size > 1 and stride != dense:
             return True
-        places *= size
+        dense *= size
     return False
 
 
 @limit(
     LIMITS,
-    says="A tensor attribute that is no buffer may be assigned, but the assignment is lost.",
+    says="A call may assign a tensor to an attribute that is not a buffer, but the assignment is lost.",
     documented="torch/_functorch/_aot_autograd/frontend_utils.py: 'must be registered as a buffer'",
 )
 def assigned_attributes_are_lost(compared: Comparison) -> bool:
-    """Ask whether the attribute is one that the model assigns."""
+    """Whether the model assigns the attribute."""
     evidence = compared.evidence
     if not isinstance(evidence, StateLeaf):
         return False
@@ -169,13 +169,13 @@ def assigned_attributes_are_lost(compared: Comparison) -> bool:
 
 @limit(
     LIMITS,
-    says="What is assigned to a buffer is copied into it, and an attribute that is assigned stays what it "
-    "was: neither becomes that tensor.",
+    says="A tensor that is assigned to a buffer is copied into it, and an assigned attribute keeps its "
+    "tensor: neither becomes the assigned tensor.",
     documented="torch/export/graph_signature.py, ExportGraphSignature: 'buffers_to_mutate' are returned "
     "by the graph and written back; torch/export/_unlift.py, _insert_copy_for_mutations",
 )
 def assigned_is_no_alias(compared: Comparison) -> bool:
-    """Ask whether identity or memory of an attribute is concerned that eager rebinds, or its gradient.
+    """Whether identity, memory or gradient of an attribute differs that eager rebinds.
 
     In eager the name stands for the new tensor after the call, and for the old one where nothing is assigned.
     """
@@ -189,14 +189,14 @@ def assigned_is_no_alias(compared: Comparison) -> bool:
 
 @limit(
     LIMITS,
-    says="What is assigned to a buffer is copied into it: the buffer keeps its strides, its conj bit and its "
-    "neg bit.",
+    says="A tensor that is assigned to a buffer is copied into it: the buffer keeps its strides, its conj "
+    "bit and its neg bit.",
     documented="torch/export/_trace.py, _make_fx_helper: 'We copy nodes corresponding to buffer assignments "
     "to buffers in the graph'; docs.pytorch.org, torch.Tensor.copy_: 'Copies the elements from src into "
     "self tensor'",
 )
 def assigned_buffers_keep_their_layout(compared: Comparison) -> bool:
-    """Ask whether only the layout differs, of a buffer that eager rebinds, and is what it was at first."""
+    """Whether only the layout of a buffer differs that eager rebinds, and the path keeps its first layout."""
     evidence, before = compared.evidence, compared.seen.before
     if not isinstance(evidence, StateLeaf) or evidence.call is None or before is None:
         return False
@@ -220,10 +220,10 @@ _LAYOUT = ("stride", "conj-bit", "neg-bit")
     "backward pass differs from the forward pass ... silently incorrect gradients'",
 )
 def checkpoints_recompute_from_changed_state(compared: Comparison) -> bool:
-    """Ask whether a gradient differs where eager recomputes modules and the call has changed the state.
+    """Whether a gradient differs where eager recomputes modules and the call has changed the state.
 
-    Without recomputing, autograd refuses to go back through what was changed in place. What raises while it
-    recomputes is no such refusal.
+    Without recomputing, autograd refuses to go back through a tensor that was changed in place. An exception
+    while it recomputes is not such a refusal.
     """
     flow, eager, evidence = compared.eager.gradients, compared.eager, compared.evidence
     if flow is None or eager.before is None:
@@ -250,7 +250,7 @@ def checkpoints_recompute_from_changed_state(compared: Comparison) -> bool:
     "buffers with the provided ones'; tie_weights: 'parameters and buffers tied in the original model'",
 )
 def attributes_are_not_replaced(compared: Comparison) -> bool:
-    """Ask whether values or identity differ under functional_call, and such a tensor is there."""
+    """Whether values or identity differ under functional_call, and the model has such a tensor."""
     evidence, twice = compared.evidence, compared.eager.held_twice
     if "functional" not in compared.path.transforms:
         return False
@@ -269,7 +269,7 @@ def attributes_are_not_replaced(compared: Comparison) -> bool:
     "tensors, and ignore unused tensors'",
 )
 def unused_names_are_dropped(compared: Comparison) -> bool:
-    """Ask whether what is missing, or a buffer in another place, is no input of the graph."""
+    """Whether all missing names, or buffers in another order, are not inputs of the graph."""
     evidence = compared.evidence
     if isinstance(evidence, OrderDiffers) and evidence.what == "buffers":
         orders = evidence.expected, evidence.seen

@@ -32,7 +32,7 @@ def write(finding: Finding) -> Parts | None:
         case ModuleCycle() | ModulesMissing() | ModulesUnknown() | NeedlessVariant() as evidence:
             return modules.write(evidence)
         case StepDiffers() | StepMoved() | GraphBroken() as evidence:
-            return steps.write(evidence)
+            return steps.write(evidence, finding)
         case OrderDiffers() as evidence:
             return order.write(evidence)
     return None

@@ -8,7 +8,7 @@ import torch
 from torch.export.graph_signature import InputKind
 from torch.utils import _pytree as pytree
 
-from exportdiff.core.torch_versions.running import WRITTEN
+from exportdiff.core.torch_versions.running import WRITTEN_BACK
 from exportdiff.runtime.observing.aliasing import INPUT
 from exportdiff.runtime.observing.observation import Placeholder
 from exportdiff.runtime.observing.tensors import argument, flatten, python_value, snapshot
@@ -62,7 +62,7 @@ def written_back(program: ExportedProgram, handed_in: Tree) -> frozenset[str]:
         getattr(arg, "name", ""): f"{INPUT}{argument(leaf.where)}"
         for arg, leaf in zip(inputs, leaves, strict=False)
     }
-    written = [spec.target for spec in signature.output_specs if spec.kind in WRITTEN]
+    written = [spec.target for spec in signature.output_specs if spec.kind in WRITTEN_BACK]
     return frozenset(places.get(target, target) for target in written if target is not None)
 
 

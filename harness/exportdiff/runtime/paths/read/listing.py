@@ -13,6 +13,12 @@ from torch.utils import _pytree as pytree
 
 from exportdiff.runtime.observing.graphs import Frame, Listing, Step
 from exportdiff.runtime.paths.read.effects import does_nothing, effects_of
+from exportdiff.runtime.paths.read.normal_forms import (
+    live,
+    memory_of,
+    with_in_place_results_replaced,
+    without_idle_steps,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -42,16 +48,16 @@ class _Body:
 
     def __init__(self, module: fx.GraphModule) -> None:
         reader = Reader(stacks=True)
-        listing = reader.read(module, module.graph).without_idle()
+        listing = without_idle_steps(reader.read(module, module.graph))
         # The calls inside a region are known. Other operators with graphs are opaque.
         self.inside: list[Frames] = []
         for step in listing.steps:
             self.inside += [step.frames] if step.frames else []
             self.inside += step.inside
         self.opaque = any(step.opaque for step in listing.steps)
-        self.listing = listing.live()
+        self.listing = live(listing)
         self.impure = any(step.impure for step in self.listing.steps)
-        memory = self.listing.memory()
+        memory = memory_of(self.listing)
         written = {memory[o] for step in self.listing.steps for o in step.writes}
         returned = {memory[o] for o in self.listing.returns.operands}
         inputs = [f"input {number}" for number in range(_inputs(module.graph))]
@@ -59,7 +65,7 @@ class _Body:
         """For each of its inputs, whether it is changed."""
         self.shares = [memory.get(name) in returned for name in inputs]
         """For each of its inputs, whether a result may be a view of it."""
-        returns, settled = listing.returns, listing.settled().returns.operands
+        returns, settled = listing.returns, with_in_place_results_replaced(listing).returns.operands
         # If a result is nested, its position among the operands is unknown.
         flat = returns.arguments == f"({', '.join(['%'] * len(settled))})"
         pairs = zip(returns.operands, settled, strict=True) if flat else ()
@@ -109,12 +115,6 @@ class Reader:
         text = _text(result[len(written) :] if written else result, operands)
         back = tuple(became.get(operand, operand) for operand in operands)
         return Listing(tuple(self.steps), Step("return", text, back, ()), self.sizes)
-
-    def _busy(self, operand: Operand) -> Operand:
-        """Return what an operand is, if operators that do nothing return it."""
-        while isinstance(operand, int) and self.steps[operand].idle:
-            operand = self.steps[operand].operands[0]
-        return operand
 
     def _run(
         self,

@@ -1,4 +1,4 @@
-"""Removing from an observation what a path does not promise."""
+"""Removes from an observation what a path does not promise."""
 
 from __future__ import annotations
 

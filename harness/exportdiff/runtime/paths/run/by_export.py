@@ -1,4 +1,4 @@
-"""Running a case along paths: paths that share an export run together."""
+"""Runs a case along paths; paths that share an export run together."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 
 
 def observe_paths(case: Case, paths: Sequence[Path], clock: Stopwatch) -> Iterator[Observation]:
-    """Run a case along paths. Paths with one ``stem`` share one export; each starts afresh."""
-    stems: dict[tuple[str, ...], list[Path]] = {}
+    """Run a case along paths. Paths with the same export key share one export; each starts from its state."""
+    groups: dict[tuple[str, ...], list[Path]] = {}
     for path in paths:
-        stems.setdefault(export_key(path), []).append(path)
+        groups.setdefault(export_key(path), []).append(path)
     modes = {path.mode for path in paths}
-    for group in stems.values():
+    for group in groups.values():
         varied = varied_case(case, group[0])
         if observe := _WITHOUT_EXPORT.get(group[0].mode):
             yield from observe(varied, group, clock)
@@ -37,4 +37,4 @@ _WITHOUT_EXPORT: dict[str, Callable[[Case, Sequence[Path], Stopwatch], Iterator[
     "compile": observe_compiled,
     "pipeline": observe_pipelined,
 }
-"""By mode: how to observe the modes that export nothing."""
+"""How to observe the modes that export nothing, by mode."""

@@ -1,8 +1,8 @@
 """The compile mode: a model that Dynamo compiles as it runs.
 
-There is no exported program: the model itself runs, so every call has to do all that Python code does. One
-extra call compiles the model; then the model is restored to its start, and the usual calls follow. The first
-of them must not compile anything. The reference is an eager model that makes the same calls.
+There is no exported program: the model itself runs, so every call has to do all that its Python code does.
+One extra call compiles the model. Then the model is restored to its start, and the usual calls follow; the
+first of them must not compile anything. The reference is an eager model that makes the same calls.
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ def _plan_calls(state: State, model: nn.Module, examples: Examples, path: Path, 
 
 
 TRIED = 16
-"""For so many deviating calls eager finds whether they are informative; more kinds than for export."""
+"""How many deviating calls are tried in eager to see whether they are informative: more than for export."""
 
 DEVIATING_CALLS = 3
 """The number of deviating calls, unless the case is thorough: each one compiles, which takes most time."""
@@ -145,14 +145,10 @@ class _CompilingCaller(ModelCaller):
 
 
 def _compilation(metrics: dynamo.CompilationMetrics) -> Compilation:
-    reasons = sorted(metrics.restart_reasons or ())
-    if metrics.fail_reason:
-        reasons.append(metrics.fail_reason)
     return Compilation(
         code=metrics.co_name or "",
         file=_file(metrics.co_filename or ""),
         because=metrics.recompile_reason or "",
-        broke=tuple(reason.strip().partition("\n")[0] for reason in reasons),
     )
 
 

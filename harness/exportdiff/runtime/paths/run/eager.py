@@ -1,4 +1,4 @@
-"""Running the model itself: the reference that all paths are compared with."""
+"""Runs the model itself: the reference that all paths are compared with."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import torch
 
+from exportdiff.core.finding import DRAWS
 from exportdiff.core.path import Path
 from exportdiff.runtime.inputs.copies import build
 from exportdiff.runtime.observing.caches import forget_compiled
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from torch import nn
 
     from exportdiff.core.case import Case
+    from exportdiff.core.finding import Draws
     from exportdiff.runtime.observing.tensors import State, TensorSnapshot
     from exportdiff.runtime.paths.stopwatch import Stopwatch
 
@@ -46,7 +48,7 @@ def observe_eager(
     """Run a fresh model eagerly.
 
     ``modes`` are those of the paths to compare with; without modes, only the ordinary calls are made.
-    ``run`` turns the model into what is called in its place.
+    ``run`` turns the model into what is called instead of it.
     """
     seen = _observe(case, device, clock, modes, run)
     free_path_memory(seen.before)
@@ -105,8 +107,13 @@ def _observe(
         finite_only=case.finite_only,
         prints=bool(printed.texts()),
         unregistered=_holds_unregistered(model),
+        draws=_draws(build=examples.draws, calls=caller.draws),
         **ran._asdict(),
     )
+
+
+def _draws(**places: bool) -> frozenset[Draws]:
+    return frozenset(place for place in DRAWS if places[place])
 
 
 def eager_path(device: str) -> Path:

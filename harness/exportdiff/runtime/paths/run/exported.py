@@ -37,10 +37,10 @@ from exportdiff.runtime.paths.run.freeing import free_path_memory
 from exportdiff.runtime.paths.run.model_calls import ModelCaller, plan_calls, run_calls
 from exportdiff.runtime.paths.runners import RUNNERS
 from exportdiff.runtime.paths.transforms.apply import (
-    apart,
     edit_module,
     export_arguments,
-    needs,
+    extra_arguments,
+    shared_with_copies,
     transform_module,
     transform_program,
 )
@@ -76,9 +76,9 @@ class _Exported:
         return ExportedObservation(path, failure=self.refused, stage_effects=(self.effect,))
 
     def described(self, path: Path, program: ExportedProgram, *, again: bool = False) -> ExportedObservation:
-        """Return what can be read from a program before it is lowered; transforms may have made it.
+        """Return what can be read from a program before it is lowered, even if transforms made it.
 
-        If it was exported ``again``, its recorded state is its own, which may be a copy of the model's.
+        ``again``: it was exported again, so its recorded state may be a copy of the state of the model.
         """
         state = self.effect.before.state
         own = {name: snapshot(tensor) for name, tensor in program.state_dict.items()} if again else {}
@@ -156,7 +156,7 @@ def _lower_and_run(
     path: Path,
     clock: Stopwatch,
 ) -> ExportedObservation:
-    extra = needs(path, case)
+    extra = extra_arguments(path, case)
     environment = read_environment(exported.model, exported.inputs, program)
     final, lowered, made = program, None, None
     refused: Failure | None = None
@@ -184,10 +184,12 @@ def _lower_and_run(
             return replace(common, failure=failure(error, "lower"))
     common = replace(common, rebuilt=read_rebuilt(lowered))
     if common.rebuilt is not None and common.rebuilt.cycle:
-        return common  # its names are endless: nothing more can be observed
+        return common  # it has no end of names: nothing more can be observed
     before, saved = state_snapshot(lowered), frozenset(map(base_name, lowered.state_dict()))
-    copies = RUNNERS[path.runner].apart
-    common = replace(common, still_shared=apart(path, program, final, made, lowered, runner_copies=copies))
+    copies = RUNNERS[path.runner].copies
+    common = replace(
+        common, still_shared=shared_with_copies(path, program, final, made, lowered, runner_copies=copies)
+    )
     start = Start(lowered)
     environment = _graph_alone(after, final)
     with restore_modes():
@@ -208,7 +210,7 @@ def _lower_and_run(
 
 
 def _graph_alone(environment: Environment, program: ExportedProgram) -> Environment:
-    """Return an environment in which the graph of the program is all that can change."""
+    """Return an environment in which only the graph of the program can change."""
     return replace(environment, process_state={"graph of the exported program": graph_outline(program)})
 
 

@@ -1,4 +1,4 @@
-"""Freeing what a path leaves behind, where that is much."""
+"""Frees the memory that the path of a large model leaves behind."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
     from exportdiff.runtime.observing.tensors import State
 
 MUCH = 16 * 2**20
-"""From so many bytes of state on, it pays to collect garbage; that takes up to half a second."""
+"""Bytes of state from which on garbage is collected, which takes up to half a second."""
 
 
 def free_path_memory(state: State | None, program: ExportedProgram | None = None) -> None:
-    """Free the copies of a large model that a path has made; its state before the first call says how large.
+    """Free the copies of a large model that a path has made. ``state``: that before the first call.
 
-    Programs and modules refer to themselves, so that they outlive their last use until garbage is collected.
-    ``program``: the one that further paths run; unflatten has left a reference to its result there.
+    Programs and modules contain reference cycles, so they stay until garbage is collected. ``program``: the
+    program that further paths run; unflatten has left a reference to its result in it.
     """
     if state is None:
         return

@@ -1,7 +1,8 @@
-"""Which deviating calls are informative: in them, eager runs other operators than with the example.
+"""Finds the informative deviating calls: those in which eager runs other operators than with the example.
 
-In any other call, a program that simply repeats the operators of the example is right, whether it checks its
-inputs or not; unless it takes one argument for another, which a call with other values shows.
+In any other call, a program that only repeats the operators of the example is right, even if it does not
+check its inputs. The exception is a program that mistakes one argument for another: a call with other values
+shows that.
 """
 
 from __future__ import annotations
@@ -77,7 +78,7 @@ _CONSTANTS = (bool, int, float, complex, str, torch.dtype, torch.device, torch.l
 
 
 def _constants(value: object) -> object:
-    """Return the constants in an argument, as a graph would hold them; tensors are left out."""
+    """Return the constants in an argument that a graph would contain; tensors are left out."""
     if isinstance(value, tuple | list):
         return tuple(map(_constants, value))
     if isinstance(value, dict):
@@ -95,7 +96,7 @@ def informative_first(
     return sorted(calls, key=lambda one: one.key not in first)
 
 
-# Cached, because several modes ask for the same calls. Besides, a case has to get the same calls with and
+# Cached, because several modes ask for the same calls, and because a case has to get the same calls with and
 # without a planted fault (lab/faults/detection.py).
 @functools.lru_cache(maxsize=4)
 def informative_calls(case: Case, device: str, level: Level, keys: tuple[Key, ...]) -> frozenset[Key]:
@@ -133,7 +134,7 @@ def _done(model: nn.Module, inputs: Inputs, one: Deviation | None, level: Level)
     # Otherwise torch.cond and similar operators compile, which takes long and hides their operators.
     with restore_modes(), capture_output(), nothing_compiled():
         try:
-            with one.surroundings() if one else nullcontext(), _RECORDERS[level]() as recording:
+            with one.context() if one else nullcontext(), _RECORDERS[level]() as recording:
                 outputs = model(*inputs.args, **inputs.kwargs)
         except Exception:
             return None

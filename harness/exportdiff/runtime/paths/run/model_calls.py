@@ -1,4 +1,4 @@
-"""Making all calls of one model, eager or not, and recording each."""
+"""Makes all calls of one model, eager or not, and records each."""
 
 from __future__ import annotations
 
@@ -13,13 +13,17 @@ from exportdiff.runtime.inputs.deviations import DEVIATIONS, PROMISED_DEVIATIONS
 from exportdiff.runtime.inputs.edits import edit, plan_edits
 from exportdiff.runtime.observing.aliasing import OUTPUT, memory, mutation_probes, named_tensors
 from exportdiff.runtime.observing.checkpoint import Checkpoint
-from exportdiff.runtime.observing.environment import modes_left
 from exportdiff.runtime.observing.failure import failure
 from exportdiff.runtime.observing.gradients import gradients, of_unregistered
 from exportdiff.runtime.observing.history import has_history
 from exportdiff.runtime.observing.isolation import Isolation, Start
-from exportdiff.runtime.observing.observation import Call, DeviatingCall, SmallCall
-from exportdiff.runtime.observing.process_state import restore_modes
+from exportdiff.runtime.observing.observation import Aftermath, Call, DeviatingCall, SmallCall
+from exportdiff.runtime.observing.process_state import (
+    RANDOM_STATE,
+    read_process_state,
+    read_random_state,
+    restore_modes,
+)
 from exportdiff.runtime.observing.tensors import Roles, flatten, state_snapshot, tree_snapshot
 from exportdiff.runtime.paths.modes import MODES
 from exportdiff.runtime.paths.run.informative import informative_first
@@ -59,7 +63,7 @@ class CallPlan(NamedTuple):
     """What to do after the ordinary calls; the same for eager and for every path."""
 
     edits: EditPlan
-    """Which tensors of the state to edit."""
+    """The tensors of the state to edit."""
     deviations: tuple[Deviation, ...]
     """The deviating calls, for all modes."""
     names: Mapping[str, frozenset[str]]
@@ -113,8 +117,8 @@ def run_calls(
 def _gradients(model: nn.Module, named: Mapping[str, torch.Tensor]) -> Gradients:
     """Run the backward pass, and undo what it writes to buffers.
 
-    torch.utils.checkpoint runs modules once more there, and batch norm counts that. No call is compared after
-    a backward pass: whether there was one must make no difference.
+    torch.utils.checkpoint runs modules again in the backward pass, and batch norm counts that. The following
+    calls are compared, so a backward pass must not change their results.
     """
     saved = Isolation(buffer for buffer in model.buffers() if not has_history(buffer))
     flow = gradients(named)
@@ -124,7 +128,7 @@ def _gradients(model: nn.Module, named: Mapping[str, torch.Tensor]) -> Gradients
 
 
 class ModelCaller:
-    """Calls one model, or ``run`` in its place, and records each call."""
+    """Calls one model, or ``run`` instead, and records each call."""
 
     def __init__(
         self,
@@ -134,11 +138,13 @@ class ModelCaller:
         roles: bool = False,
         run: Callable[..., object] | None = None,
     ) -> None:
-        """Keep the model that holds the state, and what to call. With ``roles``, record those of outputs."""
+        """``model`` has the state; ``run`` is called instead of it. ``roles``: record those of outputs."""
         self.model = model
         self.clock = clock
         self._run = model if run is None else run
         self._roles = roles
+        self.draws = False
+        """Whether a call has drawn random numbers."""
 
     def __call__(
         self, inputs: Inputs, number: int, *, probe: bool = False, deviation: Deviation | None = None
@@ -152,6 +158,7 @@ class ModelCaller:
         failed: Failure | None = None
         # Every path gets the same random numbers if it draws them in the same order.
         seed(number)
+        start = read_random_state()
         with self.clock:
             try:
                 if deviation is not None:
@@ -160,9 +167,10 @@ class ModelCaller:
                 flatten(outputs)  # raises for an object that was never initialised
             except Exception as error:
                 failed = failure(error, "run")
-        left = modes_left()
+        left = read_process_state()
+        self.draws |= left.pop(RANDOM_STATE) != start  # export drops numbers that nothing uses
         named = named_tensors(None if failed else outputs, inputs, self.model)
-        # On a level that a graph has left open, as one that fails inside of jvp, no tensor can be read.
+        # If a graph fails inside of jvp, it leaves a functorch level open, on which no tensor can be read.
         with temporarily_clear_interpreter_stack() if failed else contextlib.nullcontext():
             call = Call(
                 inputs=inputs.snapshot(),
@@ -173,7 +181,7 @@ class ModelCaller:
                 refilled=inputs.refilled(),
                 memory=memory(named),
                 unregistered=of_unregistered(named) if self._roles else frozenset(),
-                aftermath=left,
+                aftermath=Aftermath(left, {}),
             )
         return call, named
 
@@ -191,14 +199,14 @@ def _deviations(
     for one in wanted:
         inputs = examples.with_deviation(one)
         handed_in = inputs.snapshot()
-        with restore_modes(), one.surroundings():  # a call that fails halfway may leave modes changed
+        with restore_modes(), one.context():  # a call that fails halfway may leave modes changed
             call, _ = caller(inputs, 0, deviation=one)
-        value = repr(one.leaf) if isinstance(one.place, str) else ""
+        value = repr(one.leaf) if isinstance(one.target, str) else ""
         then, restored = None, True
-        if not mode:  # what an ordinary call gives in its place
+        if not mode:  # what an ordinary call gives instead
             restored = start.restore()
             then = caller(examples.fresh(), 0)[0] if restored else None
-        elif call.failure is not None and not isinstance(one.place, str) and start.is_unchanged():
+        elif call.failure is not None and not isinstance(one.target, str) and start.is_unchanged():
             with restore_modes():
                 then = caller(examples.fresh(), 0)[0]
         restored = restored and start.restore()
@@ -231,7 +239,7 @@ def _small_calls(
 
 def _start(model: nn.Module, mode: str) -> Start | Checkpoint:
     """Keep the state of a model, to restore it after a call; without a ``mode`` it is eager."""
-    # The model itself may change what is in its lists and dicts; what export made has that as constants.
+    # The model itself may change its lists and dicts; in an exported program these are constants.
     exports = bool(mode) and MODES[mode].export is not None
     return Start(model) if exports else Checkpoint(model)
 
@@ -254,7 +262,7 @@ def plan_calls(state: State, examples: Examples, modes: Iterable[str], case: Cas
 
 
 TRIED = 8
-"""For so many deviating calls eager finds whether they are informative: about a millisecond each."""
+"""How many deviating calls are tried in eager to see whether they are informative. Each takes about 1 ms."""
 
 DEVIATING_CALLS = 2
 """The number of deviating calls per mode, unless the case is thorough."""

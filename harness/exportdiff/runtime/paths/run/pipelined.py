@@ -1,9 +1,9 @@
 """The pipeline mode: torch.distributed.pipelining splits the model, and its stages run one after the other.
 
-Splitting changes the model's own modules (annotate_split_points), and no docs promise otherwise. A pipeline
-returns the leaves of the output without their container; so does the eager reference here. Each stage has
-its own names for its state, so that changes of state show in later outputs only. ``pipeline`` takes no spec
-of dynamic shapes, so that every size is that of the example: there are no probes.
+Splitting changes the modules of the model (annotate_split_points); the documentation does not promise
+otherwise. A pipeline returns the leaves of the output without their container, so the eager reference does
+the same here. Each stage has other names for its state, so changes of the state show only in later outputs.
+``pipeline`` takes no spec of dynamic shapes, so there are no probes.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Transforms: steps between the model and what runs. Each is one entry of a table.
 
-``cases`` change the case itself, for eager as well; ``exports`` add arguments to the export; ``programs``
+``cases`` change the case itself, also for eager; ``exports`` add arguments to the export; ``programs``
 turn an ExportedProgram into another one; ``modules`` change the module that a runner returns.
 """
 

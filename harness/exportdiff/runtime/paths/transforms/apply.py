@@ -75,23 +75,23 @@ def export_arguments(path: Path, model: nn.Module) -> dict[str, Any]:
     return arguments
 
 
-class Needs(NamedTuple):
-    """Extra arguments of transforms. They are made before lowering, because the case's own code may print."""
+class ExtraArguments(NamedTuple):
+    """Extra arguments of transforms. They are made before lowering: the code of the case may print."""
 
     model: nn.Module | None
     """A fresh one, on the path's device."""
     shapes: object
 
 
-def needs(path: Path, case: Case) -> Needs:
+def extra_arguments(path: Path, case: Case) -> ExtraArguments:
     """Make the extra arguments that the transforms of a path take."""
     wants_model = any(each.wants_model for each in _of(path, "module"))
     exports = any(each.exports for each in _of(path, "program"))
     model = move_model(case.build().model, path.device) if wants_model else None
-    return Needs(model, case.shapes() if exports else None)
+    return ExtraArguments(model, case.shapes() if exports else None)
 
 
-def transform_program(path: Path, program: ExportedProgram, extra: Needs) -> ExportedProgram:
+def transform_program(path: Path, program: ExportedProgram, extra: ExtraArguments) -> ExportedProgram:
     """Turn a program into the one that is lowered."""
     for each in _of(path, "program"):
         options = {"dynamic_shapes": extra.shapes, "strict": path.mode == "strict"} if each.exports else {}
@@ -99,8 +99,10 @@ def transform_program(path: Path, program: ExportedProgram, extra: Needs) -> Exp
     return program
 
 
-def transform_module(path: Path, module: nn.Module, program: ExportedProgram, extra: Needs) -> nn.Module:
-    """Apply the module transforms, except those that are applied to eager as well."""
+def transform_module(
+    path: Path, module: nn.Module, program: ExportedProgram, extra: ExtraArguments
+) -> nn.Module:
+    """Apply the module transforms, except those that are also applied to eager."""
     for each in _of(path, "module"):
         if not each.in_eager:
             given = (program,) if each.wants_program else ()
@@ -108,19 +110,19 @@ def transform_module(path: Path, module: nn.Module, program: ExportedProgram, ex
     return module
 
 
-def edit_module(path: Path, module: nn.Module, extra: Needs) -> nn.Module:
-    """Apply the module transforms that eager gets as well. They may write to the program's state."""
+def edit_module(path: Path, module: nn.Module, extra: ExtraArguments) -> nn.Module:
+    """Apply the module transforms that eager gets too. They may write to the state of the program."""
     for each in _of(path, "module"):
         if each.in_eager:
             module = each.function(module, *_wanted_model(each, extra))
     return module
 
 
-def _wanted_model(each: Transform, extra: Needs) -> tuple[nn.Module | None, ...]:
+def _wanted_model(each: Transform, extra: ExtraArguments) -> tuple[nn.Module | None, ...]:
     return (extra.model,) if each.wants_model else ()
 
 
-def apart(
+def shared_with_copies(
     path: Path,
     before: ExportedProgram,
     after: ExportedProgram,
@@ -129,20 +131,20 @@ def apart(
     *,
     runner_copies: bool,
 ) -> tuple[str, ...]:
-    """Return the names of state that shares memory with what transforms, or the runner, have copied."""
+    """Return the names of state that still shares memory with what the transforms or the runner copied."""
     names: list[str] = []
     if runner_copies:
         names += _sharing(_program_state(after), _module_state(made))
-    if any(each.apart for each in _of(path, "program")):
+    if any(each.copies for each in _of(path, "program")):
         names += _sharing(_program_state(before), _program_state(after))
-    if any(each.apart for each in _of(path, "module")):
+    if any(each.copies for each in _of(path, "module")):
         names += _sharing(_module_state(made), _module_state(final))
     return tuple(sorted(set(names)))
 
 
 def _sharing(ours: dict[str, torch.Tensor], theirs: dict[str, torch.Tensor]) -> Iterator[str]:
-    places = {storage_id(tensor) for tensor in ours.values() if tensor.numel()}
-    return (name for name, tensor in theirs.items() if tensor.numel() and storage_id(tensor) in places)
+    storages = {storage_id(tensor) for tensor in ours.values() if tensor.numel()}
+    return (name for name, tensor in theirs.items() if tensor.numel() and storage_id(tensor) in storages)
 
 
 def _program_state(program: ExportedProgram) -> dict[str, torch.Tensor]:

@@ -67,7 +67,7 @@ def functional(module: nn.Module) -> nn.Module:
     cost=15,
 )
 def children(module: nn.Module, model: nn.Module) -> nn.Module:
-    """Each child that a call runs once, run on its own, returns what eager's child returns.
+    """Each child that a call runs once returns what eager's child returns, if it runs alone.
 
     Not a child with a part that others call: unflatten numbers the calls of a part in the whole model.
     """

@@ -13,13 +13,13 @@ if TYPE_CHECKING:
 
 @transform("case", "nonstrict:module", "nonstrict:unflatten", cost=90)
 def train(model: nn.Module) -> nn.Module:
-    """A model in train mode trains alike: the same results, statistics and gradients."""
+    """A model in train mode gives the same results, statistics and gradients."""
     return model.train()
 
 
 @transform("case", "compile:compiled", cost=200)
 def graph_break(model: nn.Module) -> nn.Module:
-    """Dynamo breaks the graph before a submodule, and goes on as if nothing had been."""
+    """Dynamo breaks the graph before a submodule, and the results stay the same."""
     for child in list(model.modules())[1:2]:
         child.register_forward_pre_hook(lambda module, args: torch._dynamo.graph_break())
     return model
@@ -29,7 +29,7 @@ def graph_break(model: nn.Module) -> nn.Module:
 def dynamic(model: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any] | None = None) -> Any:
     """A program exported with every size dynamic is right at other sizes, or refuses them."""
     kwargs = kwargs or {}
-    # It knows how to name arguments, and that a registered class has the spec of its flattened form.
+    # It knows the names of arguments, and the spec of a registered class.
     shapes: Any = torch.export.ShapesCollection()  # type: ignore[no-untyped-call]  # torch leaves it bare
     for leaf in torch.utils._pytree.tree_leaves((args, kwargs)):
         if _sized(leaf):
@@ -49,9 +49,9 @@ def _sized(leaf: object) -> TypeGuard[torch.Tensor]:
 
 
 def _longer(*given: Any) -> Any:
-    """Repeat the last place of the first dimension, of all tensors that are as long as the first one.
+    """Repeat the last item of the first dimension, in all tensors that are as long as the first one.
 
-    Export fixes how a tensor lies in memory: the copies lie as what they are copies of, or are left out.
+    Export fixes the layout of a tensor: the copies have the same layout as the originals, or are left out.
     """
     tensors = [leaf for leaf in torch.utils._pytree.tree_leaves(given) if _sized(leaf) and leaf.dim()]
     copies = {}
@@ -66,13 +66,13 @@ def _longer(*given: Any) -> Any:
 
 
 def _cloned(given: Any) -> Any:
-    """Copy each tensor into memory of its own."""
+    """Copy each tensor into separate memory."""
     tensors = [leaf for leaf in torch.utils._pytree.tree_leaves(given) if isinstance(leaf, torch.Tensor)]
     return _replaced(given, {id(t): t.detach().clone().requires_grad_(t.requires_grad) for t in tensors})
 
 
 def _replaced(given: Any, tensors: dict[int, torch.Tensor]) -> Any:
-    """Put other tensors in the place of those with some ids."""
+    """Replace tensors by their id."""
     # Of a torch.Size the tree would make a tuple.
     return torch.utils._pytree.tree_map(
         lambda leaf: tensors.get(id(leaf), leaf), given, is_leaf=lambda part: isinstance(part, torch.Size)

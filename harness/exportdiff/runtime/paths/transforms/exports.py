@@ -32,5 +32,5 @@ def preserve_leaves(model: nn.Module) -> dict[str, Any]:
     cost=10,
 )
 def deferred(model: nn.Module) -> dict[str, Any]:
-    """Which sizes a program takes may be checked when it runs: it does as eager, or refuses the size."""
+    """A program may check sizes when it runs: it does as eager does, or refuses the size."""
     return {"prefer_deferred_runtime_asserts_over_guards": True}

@@ -16,15 +16,15 @@ if TYPE_CHECKING:
 
 # By default not for unflatten: its result can never be copied, so that no user's model would pass
 # (corpora/open/unflatten_cannot_be_copied.py).
-@transform("module", "nonstrict:module", apart=True, cost=35)
+@transform("module", "nonstrict:module", copies=True, cost=35)
 def duplicate(module: nn.Module) -> nn.Module:
     """A deep copy of what runs behaves like it, and shares no state with it."""
     return copy.deepcopy(module)
 
 
-@transform("module", "nonstrict:unflatten", apart=True, cost=35)
+@transform("module", "nonstrict:unflatten", copies=True, cost=35)
 def pickle(module: nn.Module) -> nn.Module:
-    """What runs can be pickled and unpickled, and shares no state with what comes of it."""
+    """What runs can be pickled and unpickled, and shares no state with the copy."""
     with tempfile.TemporaryFile() as file:
         torch.save(module, file)
         file.seek(0)
@@ -51,9 +51,9 @@ def retie(module: nn.Module) -> nn.Module:
     cost=5,
 )
 def converted(module: nn.Module) -> nn.Module:
-    """A function applied to the state, as by to() and double(), acts in every name and every call variant."""
-    # One buffer under two names stays one, where nn.Module alone makes it two; and a module with two parents
-    # is visited twice.
+    """A function applied to the state, as by to() and double(), acts on every name and every call variant."""
+    # A buffer with two names stays one tensor, although nn.Module makes two of it; and a module with two
+    # parents is visited twice.
     done: dict[int, tuple[torch.Tensor, torch.Tensor]] = {}
 
     def convert(t: torch.Tensor) -> torch.Tensor:
@@ -64,15 +64,15 @@ def converted(module: nn.Module) -> nn.Module:
         return done[id(t)][1]
 
     apply: Any = module._apply  # torch leaves it without types
-    # A recurrent layer reads its weights when a function is applied; in training, spectral_norm updates its
-    # state where a weight is read. No function does that, and what was exported has no such layer.
+    # When a function is applied, a recurrent layer reads its weights, and in training spectral_norm then
+    # updates its state. The function does not do that, and the exported model has no such layer.
     modes = [(part, part.training) for part in module.modules()]
     for part, _ in modes:
         part.training = False
     apply(convert)
     for part, training in modes:
         part.training = training
-        # Export takes a plain attribute that is a buffer, or a parameter, for this one.
+        # Export treats a plain attribute that is a buffer or a parameter as that.
         for name, t in vars(part).items():
             if id(t) in done:
                 vars(part)[name] = done[id(t)][1]
@@ -81,7 +81,7 @@ def converted(module: nn.Module) -> nn.Module:
 
 @transform("module", "nonstrict:module", "nonstrict:unflatten", wants_model=True, cost=10)
 def load_strictly(module: nn.Module, model: nn.Module) -> nn.Module:
-    """What runs loads the state dict of eager, and misses no name and finds none too many."""
+    """What runs loads the state dict of eager: no name is missing, and none is unexpected."""
     state = model.state_dict()
     # A call variant (foo@1.weight) is a further name of the same tensor (torch/export/unflatten.py).
     plain = {name: re.sub(r"@\d+", "", name) for name in module.state_dict()}
@@ -122,9 +122,9 @@ def swap_one(module: nn.Module, model: nn.Module) -> nn.Module:
 
 
 def _replaced(module: nn.Module, model: nn.Module, names: list[str]) -> nn.Module:
-    """Put submodules of one model in the place of another's, for all calls, and all of its state as well.
+    """Replace submodules by those of another model, for all calls; and all of the state by that of the model.
 
-    With the state of the others as it was, what shares memory in the one model would be torn apart.
+    If the rest kept its state, tensors that share memory in the model would no longer share it.
     """
     originals = dict(model.named_modules(remove_duplicate=False))
     plain = {path: re.sub(r"@\d+", "", path) for path, _ in module.named_modules(remove_duplicate=False)}
@@ -134,7 +134,7 @@ def _replaced(module: nn.Module, model: nn.Module, names: list[str]) -> nn.Modul
         theirs = originals.get(base, torch.nn.Module())
         state = {**theirs._parameters, **theirs._buffers, **vars(theirs)}
         ours = module.get_submodule(path)
-        # What dispatches calls has modules for them that it does not register.
+        # A dispatcher of calls has a module for each, which it does not register.
         calls = (ours, *getattr(ours, "_call_modules", ()))
         for store in (store for m in calls for store in (m._parameters, m._buffers, vars(m))):
             held = {name: value for name, value in store.items() if isinstance(value, torch.Tensor)}
@@ -146,7 +146,7 @@ def _replaced(module: nn.Module, model: nn.Module, names: list[str]) -> nn.Modul
                 store[name] = other
                 if value.layout is torch.strided:
                     replaced.setdefault((value.untyped_storage()._cdata, value.dtype), (value, other))
-    for value in nameless:  # held in a list, for example: it has a name in the exported model alone
+    for value in nameless:  # in a list, for example: only the exported model has a name for it
         memory = value.layout is torch.strided and (value.untyped_storage()._cdata, value.dtype)
         if memory in replaced:
             old, new = replaced[memory]

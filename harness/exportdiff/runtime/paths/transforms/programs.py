@@ -31,7 +31,7 @@ def decompose(ep: ExportedProgram) -> ExportedProgram:
     return decomposed
 
 
-# What backends with operators of their own start from: the same documentation, 'no decompositions'.
+# Backends with custom operators start from this: the same documentation, 'no decompositions'.
 @transform(
     "program",
     *("nonstrict:module", "nonstrict:unflatten"),
@@ -95,7 +95,7 @@ def _by_argument(ep: ExportedProgram, dynamic_shapes: dict[str, Any]) -> dict[st
     return {name: each[name] for name in names}
 
 
-@transform("program", "nonstrict:module", apart=True, cost=35)
+@transform("program", "nonstrict:module", copies=True, cost=35)
 def deepcopy(ep: ExportedProgram) -> ExportedProgram:
     """A deep copy of a program behaves like the program, and shares no state with it."""
     return copy.deepcopy(ep)

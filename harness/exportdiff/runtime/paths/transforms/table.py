@@ -12,7 +12,7 @@ ORDER: tuple[At, ...] = ("case", "export", "program", "module")
 """The order in which transforms apply, and in which a path names them."""
 
 Aspect: TypeAlias = Literal["hierarchy", "state", "gradients", "edits", "deviations", "predictions"]
-"""A part of an observation that a transform or a runner may not promise to keep."""
+"""A part of an observation that a transform or a runner need not keep."""
 
 Function: TypeAlias = Callable[..., Any]
 
@@ -43,32 +43,33 @@ class Transform:
     sizes: bool = False
     """For a case: whether it takes ``(model, args, kwargs)`` and returns dynamic shapes, and probes."""
     exports: bool = False
-    """For a program: whether it exports once more, and so gets the spec of dynamic shapes and the mode."""
+    """For a program: whether it exports again, and so gets the spec of dynamic shapes and the mode."""
     wants_model: bool = False
-    """For a module: whether it gets a fresh eager model as well."""
+    """For a module: whether it also gets a fresh eager model."""
     wants_program: bool = False
-    """For a module: whether it gets the program that was lowered as well, before the model."""
+    """For a module: whether it also gets the program that was lowered, before the model."""
     runner: str = ""
     """For a module: the only runner whose result it takes; empty: any that returns modules."""
     after: str = ""
     """The transform without which nothing is promised; no transform between the two may export again."""
     in_eager: bool = False
-    """For a module: whether it is applied to the eager reference as well."""
+    """For a module: whether it is also applied to the eager reference."""
     calls_often: bool = False
     """Whether a call of the result is many calls; then eager may change nothing that export fixes."""
-    apart: bool = False
-    """Whether the result must share no memory with what went in. It has its own export: other
-    paths make a program impossible to copy (corpora/open/unflatten_leaves_program_uncopyable.py)."""
+    copies: bool = False
+    """Whether it copies, so that the result must not share memory with the original. Then it has a separate
+    export, because other paths make a program impossible to copy
+    (corpora/open/unflatten_leaves_program_uncopyable.py)."""
     in_place: bool = False
-    """For a program: whether it changes the program in place; then it has an export of its own as well."""
+    """For a program: whether it changes the program in place; then it also has a separate export."""
     same_operators: bool = True
     """Whether it keeps the operators that eager runs."""
     for_inference: bool = False
     """For a program: whether the result is traced under no_grad, and is for inference alone."""
     narrows: bool = False
     """For an export: whether the program may refuse sizes that the spec of dynamic shapes allows."""
-    not_promised: frozenset[Aspect] = frozenset()
-    """What is not compared, because no docs promise it."""
+    not_promised: tuple[Aspect, ...] = ()
+    """What is not compared, because torch does not promise it."""
     cost: float = 30.0
     """Milliseconds that it adds to a path, for a model of the usual size."""
     needs: tuple[str, ...] = ()
@@ -79,54 +80,13 @@ TRANSFORMS: dict[str, Transform] = {}
 """By name, in the canonical order."""
 
 
-def transform(
-    at: At,
-    *on: str,
-    sizes: bool = False,
-    exports: bool = False,
-    wants_model: bool = False,
-    wants_program: bool = False,
-    runner: str = "",
-    after: str = "",
-    in_eager: bool = False,
-    calls_often: bool = False,
-    apart: bool = False,
-    in_place: bool = False,
-    same_operators: bool = True,
-    for_inference: bool = False,
-    narrows: bool = False,
-    not_promised: tuple[Aspect, ...] = (),
-    cost: float = 30.0,
-    needs: tuple[str, ...] = (),
-) -> Callable[[Function], Function]:
-    """Add the decorated function to the table, under its name; see ``Transform`` for the arguments."""
+def transform(at: At, *on: str, **options: Any) -> Callable[[Function], Function]:
+    """Add the decorated function to the table, under its name. ``options``: further fields of Transform."""
 
     def enter(function: Function) -> Function:
-        name = function.__name__
         promise = (function.__doc__ or "").partition("\n")[0]
-        TRANSFORMS[name] = Transform(
-            name,
-            at,
-            function,
-            promise,
-            on,
-            sizes,
-            exports,
-            wants_model,
-            wants_program,
-            runner,
-            after,
-            in_eager,
-            calls_often,
-            apart,
-            in_place,
-            same_operators,
-            for_inference,
-            narrows,
-            frozenset(not_promised),
-            cost,
-            needs,
-        )
+        name = function.__name__
+        TRANSFORMS[name] = Transform(name, at, function, promise, on, **options)
         return function
 
     return enter

@@ -1,4 +1,4 @@
-"""Transforms of what ``unflatten`` returns, by what such modules offer beside being called."""
+"""Transforms of what ``unflatten`` returns: what such modules offer in addition to being called."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def described(module: UnflattenedModule) -> UnflattenedModule:
     return module
 
 
-# The adapter stands between a call and the checks of its inputs: which call it was cannot be told from them.
+# The adapter runs before the checks of the inputs, so these do not see the original call.
 @transform("module", "nonstrict:unflatten", runner="unflatten", not_promised=("deviations",), cost=5)
 def adapted(module: UnflattenedModule) -> UnflattenedModule:
     """An unflattened model can be called with arguments in another structure, which an adapter undoes."""

@@ -1,0 +1,47 @@
+"""Scripts of the structure check agree with the check, on plain torch and with the fix installed."""
+
+from __future__ import annotations
+
+import pathlib
+import warnings
+
+import pytest
+
+from exportdiff.core.case import case_from_source
+from exportdiff.core.finding import Finding
+from exportdiff.judging.verdict import judge
+from exportdiff.known.corpus.entry import Entry, find_files, read_entry
+from exportdiff.repro import repro_source
+from exportdiff.repro.program import program_of
+from exportdiff.runtime.patching.fixes import applied, read_fixes
+from exportdiff.runtime.paths import select_paths
+from support.folders import CORPORA
+from support.in_process import run_script
+from support.of_this_torch import skip_unless_usable
+
+ENTRIES = [read_entry(file) for file in find_files([CORPORA / "open", CORPORA / "variants"])]
+ENTRIES = [entry for entry in ENTRIES if entry.check == "structure"]
+FIXES = read_fixes(CORPORA / "fixes")
+
+
+def found(entry: Entry, source: str) -> tuple[Finding, ...]:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return judge(case_from_source(source), select_paths([entry.path]), ["structure"]).findings
+
+
+@pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.file.stem)
+def test_a_script_shows_what_the_check_reports(entry: Entry, tmp_path: pathlib.Path) -> None:
+    skip_unless_usable(entry)
+    source = program_of(entry.file.read_text(encoding="utf-8"))
+    findings = found(entry, source)
+    assert findings
+    for number, finding in enumerate(findings):
+        file = tmp_path / f"repro_{number}.py"
+        file.write_text(repro_source(finding, source))
+        assert run_script(file)[0] is True
+        with applied((FIXES[entry.fix],)):
+            still = finding.signature in {each.signature for each in found(entry, source)}
+            assert run_script(file)[0] is still
+        # Without the program: the header, the functions and the script.
+        assert len(file.read_text().splitlines()) - len(source.splitlines()) < 125
