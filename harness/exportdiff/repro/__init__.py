@@ -6,6 +6,6 @@ scripts contain. It does not know how a finding was found, or whether it is a kn
 
 from exportdiff.repro.parts import NoReproError
 from exportdiff.repro.program import MODULES
-from exportdiff.repro.source import Needs, repro_source
+from exportdiff.repro.source import NeededFixes, repro_source
 
-__all__ = ["MODULES", "Needs", "NoReproError", "repro_source"]
+__all__ = ["MODULES", "NeededFixes", "NoReproError", "repro_source"]

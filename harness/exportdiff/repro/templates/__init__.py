@@ -1,1 +1,1 @@
-"""Functions that go into repro files as text; they need nothing but torch."""
+"""Functions whose text is pasted into repro files. They need only torch."""
