@@ -33,8 +33,7 @@ def add_parser(actions: Subparsers) -> None:
         help="try each candidate fix on this torch, or on that of another environment",
         description="Run the entries of each candidate fix without it and with it, and print which fixes are "
         "usable on this torch. Campaigns on it use these alone from then on. Results are kept by torch, "
-        "patch and entries: only what changed is tried again. Exit code: 0 if each fix is usable or its bug "
-        "fixed upstream, else 1.",
+        "patch and entries: only what changed is tried again.",
     )
     parser.add_argument(
         "--torch",

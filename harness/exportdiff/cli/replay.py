@@ -29,9 +29,8 @@ def add(commands: Subparsers) -> None:
         "replay",
         help="run corpus files, and compare the results with their headers",
         description="Run each corpus file in a process of its own, and print one line for it: as recorded, "
-        "FIXED or BROKEN. A file of a masked bug, or of a regression of a fix, runs with the fixes in place "
-        "that its header names. Exit code: 0 if every file is as recorded, 2 if no file can be run or a fix "
-        "is missing, else 1.",
+        "FIXED or BROKEN. A file of a masked bug, or of a regression of a fix, runs with the fixes installed "
+        "that its header names.",
     )
     parser.add_argument(
         "files", nargs="*", type=pathlib.Path, metavar="FILE", help="files or folders (default: the corpus)"
