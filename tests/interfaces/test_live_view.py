@@ -138,10 +138,10 @@ def test_the_line_fits_any_width_and_says_how_much_is_left() -> None:
     assert "starting" in view.line(80).plain
     view.judged(CampaignNumbers(programs=123456, new=123, masked=45, known=151), 3600.0)
     counts = "123 new, 45 masked, 151 known"
-    assert view.line(90, 3600.0).plain == f"1:00:00  123456 programs  34.3/s  1:00:00 left  {counts}"
-    assert view.line(70, 3600.0).plain == f"1:00:00  123456 programs  34.3/s  {counts}"
-    assert view.line(60, 3600.0).plain == f"1:00:00  123456 programs  {counts}"
-    assert view.line(30, 3600.0).plain == "1:00:00  123456 programs"
+    assert view.line(90, 3600.0).plain == f"1:00:00  123,456 programs  34.3/s  1:00:00 left  {counts}"
+    assert view.line(70, 3600.0).plain == f"1:00:00  123,456 programs  34.3/s  {counts}"
+    assert view.line(60, 3600.0).plain == f"1:00:00  123,456 programs  {counts}"
+    assert view.line(30, 3600.0).plain == "1:00:00  123,456 programs"
     view.minimizes(MinimizingStarted(80.0, 2, 5, "0123456789", 23.0, 60.0))
     assert view.line(80).plain == "minimizing 2 of 5: 0123456789 (23 s of 60 s)"
     assert view.line(40).plain == "minimizing 2 of 5: 0123456789"

@@ -304,7 +304,7 @@ def test_since_last_time(whole: str) -> None:
     assert "also before" in seen.texts[f"f-{NEW.fingerprint}"]
     assert "first found" in seen.texts[f"f-{MASKED.fingerprint}"]
     # Ten of ten programs showed it, and none of ten: 2 / 2 ** 10.
-    assert "chance alone would hide less than once in 500 times: second_bug." in seen.text
+    assert "chance alone would hide them less than once in 500 times: second_bug." in seen.text
     assert "first_bug: 0.0% of the programs before, 100.0% now" in whole
 
 
