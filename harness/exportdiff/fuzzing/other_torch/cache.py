@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from exportdiff.core.program_text.parsing import parse
 from exportdiff.fuzzing.other_torch.messages import FileAnswer
-from exportdiff.known.corpus.fix_trials import cache_folder
+from exportdiff.known.corpus.trial_results import cache_folder
 from exportdiff.runtime.processes.child import ended_from_outside
 
 if TYPE_CHECKING:

@@ -1,5 +1,5 @@
-"""Reports: text, HTML, XML and JSON about campaigns and models.
+"""Reports of campaigns and of checked models, in one file for each form.
 
-A report of a campaign is a class that takes each event and writes one thing, or a function of a finished
-``CampaignReport``. The campaign does not know them.
+Each report of a campaign takes its events one by one; ``tally`` counts for all of them. A campaign does not
+know its reports.
 """
