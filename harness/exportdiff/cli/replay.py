@@ -1,4 +1,4 @@
-"""``exportdiff replay``: run the corpus, each file in a process of its own."""
+"""``exportdiff replay``: run the corpus, each file in a separate process."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def add(commands: Subparsers) -> None:
     parser = commands.add_parser(
         "replay",
         help="run corpus files, and compare the results with their headers",
-        description="Run each corpus file in a process of its own, and print one line for it: as recorded, "
+        description="Run each corpus file in a separate process, and print one line for it: as recorded, "
         "FIXED or BROKEN. A file of a masked finding, or of a regression, runs with the fixes that its "
         "header names.",
     )
