@@ -7,7 +7,7 @@
 # severity = "A"
 # severity-because = "a sum or a count kept in double precision, updated in place: silently lost"
 # cause = """
-# An operator whose result is a scalar of float64 that nobody reads is taken for an input that stands for a
+# An operator whose result is an unused scalar of float64 is taken for an input that stands for a
 # Python number, and removed from the graph."""
 # path = "compile:aot_eager@cpu"
 # check = "state"

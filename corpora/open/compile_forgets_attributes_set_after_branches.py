@@ -5,7 +5,7 @@
 # [tool.exportdiff]
 # title = "torch.compile: an attribute set before and after torch.cond keeps its first value"
 # severity = "B"
-# severity-because = "a Python counter beside a torch.cond: silently wrong"
+# severity-because = "a Python counter next to a torch.cond: silently wrong"
 # cause = """
 # trace_hop_function replaces the table of side effects by a clone, while the cached __dict__ of an object
 # goes on writing to the table that was thrown away."""

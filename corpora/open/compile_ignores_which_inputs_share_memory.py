@@ -25,7 +25,7 @@
 # ///
 """Inputs that no longer share memory run the graph made for those that did, silently wrong.
 
-The second input is written to, and was a part of the first. Then it is a tensor of its own; what is written
+The second input is written to, and was a part of the first. Then it is a separate tensor; what is written
 to it arrives in the first all the same.
 """
 

@@ -7,7 +7,7 @@
 # severity = "B"
 # severity-because = "a state and a slice of it given to one compiled function, which trains what it writes"
 # cause = """
-# run_functionalized_fw_and_collect_metadata sees each input as a tensor of its own. Later their base replaces
+# run_functionalized_fw_and_collect_metadata sees each input as a separate tensor. Later their base replaces
 # them, but what was noted of the outputs is kept."""
 # path = "compile:aot_eager@cpu"
 # check = "outputs"

@@ -8,13 +8,13 @@
 # severity-because = "a detached hidden state or a buffer, updated in place by weights and returned: silent"
 # cause = """
 # AOTAutograd takes an output in the memory of an input for a view of it, and makes it again from the input:
-# without the history that the output has of its own."""
+# without the output's own history."""
 # path = "compile:aot_eager@cpu"
 # check = "gradients"
 # kind = "mismatch"
 # status = "open"
 # signatures = [["gradients", "mismatch", "none", "state", "lost"]]
-# # With the fix, what is returned has memory of its own.
+# # With the fix, what is returned has separate memory.
 # unmasked = [["aliasing", "mismatch", "no-longer-shared", "input", "output"]]
 # fix = "outputs_written_detached_keep_their_gradients"
 # upstream = ""

@@ -7,7 +7,7 @@
 # severity = "B"
 # severity-because = "`.data =` with a tensor of another rank, in a compiled model"
 # cause = """
-# BuiltinVariable._call_setattr records the assignment as set_ and returns a new variable that nobody uses;
+# BuiltinVariable._call_setattr records the assignment as set_ and returns a new variable that is never used;
 # the old one goes on answering from the metadata that it noted before."""
 # path = "compile:compiled@cpu"
 # check = "guards"
@@ -21,9 +21,9 @@
 # ///
 """After `self.buf.data = x` compiled code takes `self.buf.dim()` for the rank of the data before.
 
-Dynamo traces the assignment as set_ on the fake tensor and returns a new variable for the tensor, which
-nobody uses: the old one answers from the metadata that it noted at first. When the rank of x changes, the
-call is compiled anew, and wrong.
+Dynamo traces the assignment as set_ on the fake tensor and returns a new variable for the tensor, which is
+never used: the old one answers from the metadata that it noted at first. When the rank of x changes, the
+call is compiled again, and wrong.
 """
 
 import sys

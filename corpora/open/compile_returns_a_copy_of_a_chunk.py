@@ -22,7 +22,7 @@
 # ///
 """`x.add_(self.w); return x.chunk(2)[0]` is a view of x in eager, and sees what is written to x later.
 
-Compiled it has memory of its own: that of the value which is copied into x.
+Compiled it has separate memory: that of the value which is copied into x.
 """
 
 import sys

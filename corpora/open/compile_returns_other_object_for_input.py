@@ -5,7 +5,7 @@
 # [tool.exportdiff]
 # title = "torch.compile: x.add_(1) returns another tensor than x if two other inputs share memory"
 # severity = "C"
-# severity-because = "code that asks whether a result is its input, beside inputs that share memory"
+# severity-because = "code that asks whether a result is its input, next to inputs that share memory"
 # cause = """
 # create_synthetic_base_metadata takes an output that is an input for a view of one if merging other inputs
 # into a base gives the input another number."""

@@ -21,7 +21,7 @@
 # ///
 """A model with dropout is exported in train mode, and ep.module() copied: eval() does not stop dropout.
 
-What ep.module() returns raises NotImplementedError in eval().
+The module that ep.module() returns raises NotImplementedError in eval().
 """
 
 import copy

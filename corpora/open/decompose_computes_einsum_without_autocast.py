@@ -8,7 +8,7 @@
 # severity-because = "einsum or a GRU in an autocast block, decomposed: another dtype, in silence"
 # cause = """
 # run_decompositions takes composite operators apart in FunctionalTensorMode.__torch_dispatch__, where the
-# dispatch keys of autocast are excluded; einsum has no rule of autocast of its own, and bmm gets none."""
+# dispatch keys of autocast are excluded; einsum has no autocast rule, and bmm gets none."""
 # path = "nonstrict+decompose:module@cpu"
 # check = "outputs"
 # kind = "mismatch"

@@ -5,7 +5,7 @@
 # [tool.exportdiff]
 # title = "run_decompositions: SpecViolationError for a preserved submodule whose result is unused"
 # severity = "C"
-# severity-because = "a preserved submodule whose result nobody reads"
+# severity-because = "a preserved submodule whose result is unused"
 # cause = """
 # _get_updated_module_call_graph keeps the names of results in the signature of the call whose nodes
 # decomposition has removed."""
@@ -19,10 +19,10 @@
 # affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/export/exported_program.py, _get_updated_module_call_graph: names that are gone"
 # ///
-"""Nobody reads what tanh gives: "Output tanh does not exist in the graph", says the verifier.
+"""The result of tanh is unused: "Output tanh does not exist in the graph", says the verifier.
 
-Export keeps the operator, and names its result in the signature of the submodule. Decomposing drops what
-nobody reads, and keeps the name.
+Export keeps the operator, and names its result in the signature of the submodule. Decomposing drops the
+unused operator, and keeps its name.
 """
 
 import sys

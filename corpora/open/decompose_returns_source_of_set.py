@@ -19,7 +19,7 @@
 # upstream = ""
 # at-fault = "torch/_subclasses/functional_tensor.py, FunctionalTensorMode: set_ takes the value itself"
 # ///
-"""`torch.neg(x).set_(self.buf)` has the memory of buf but is a tensor of its own; decomposed, it is buf.
+"""`torch.neg(x).set_(self.buf)` has the memory of buf but is a separate tensor; decomposed, it is buf.
 
 Functionalized, the tensor takes the value of what it is set to, so both are one node, and the program returns
 its buffer.

@@ -5,7 +5,7 @@
 # [tool.exportdiff]
 # title = "torch.export: with deferred runtime asserts, a model that returns its input checks no sizes"
 # severity = "B"
-# severity-because = "wrong values without a word, but with an option, and if nothing is computed"
+# severity-because = "silently wrong, but only with an option, and if nothing is computed"
 # cause = """
 # insert_deferred_runtime_asserts writes the checks of sizes when it comes to the first node after the inputs,
 # and never comes to the last node of the graph, its output. A graph without operators gets no checks."""

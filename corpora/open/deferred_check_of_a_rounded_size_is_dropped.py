@@ -5,7 +5,7 @@
 # [tool.exportdiff]
 # title = "torch.export: with deferred runtime asserts, int(n * 0.5) stays what it was for the example"
 # severity = "B"
-# severity-because = "wrong values without a word, but with an option"
+# severity-because = "silently wrong, but only with an option"
 # cause = """
 # insert_deferred_runtime_asserts leaves out what it cannot write as nodes: checks with ToFloat, TruncToInt or
 # CeilToInt. Of int(n * 0.5) == 2 nothing is left, so that the graph has 2 for all n."""

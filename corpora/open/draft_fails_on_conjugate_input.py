@@ -7,7 +7,7 @@
 # severity = "C"
 # severity-because = "a lazy conjugate or negative as input, as x.conj() is: a plain error for most models"
 # cause = """
-# The fake tensor is marked as a lazy conjugate or negative, the real tensor beside it is not: it has other
+# The fake tensor is marked as a lazy conjugate or negative, its real tensor is not: it has other
 # values, and the first operator that looks at both finds that they differ."""
 # path = "draft:module@cpu"
 # check = "outputs"
@@ -21,9 +21,9 @@
 # ///
 """torch.export.export takes this input, draft_export raises RuntimeError.
 
-conj() changes no memory: it marks the tensor. draft_export computes with a real tensor beside each fake one,
+conj() changes no memory: it marks the tensor. draft_export computes with a real tensor for each fake one,
 and marks only the fake one. It finds that the kernels of the two differ, infers the result from the real
-tensor, and cannot do that for one that begins behind the start of its memory.
+tensor, and cannot do that for a tensor that begins behind the start of its memory.
 """
 
 import sys

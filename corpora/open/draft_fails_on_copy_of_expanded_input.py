@@ -7,7 +7,7 @@
 # severity = "C"
 # severity-because = "an expanded input that is no view, as after copy.deepcopy or torch.load"
 # cause = """
-# _safe_copy fills the real tensor beside a fake one by copy_, which refuses a tensor of which several
+# _safe_copy fills the real tensor of a fake one by copy_, which refuses a tensor of which several
 # elements have one place in memory."""
 # path = "draft:module@cpu"
 # check = "outputs"
@@ -21,7 +21,7 @@
 # ///
 """torch.export.export takes this input, draft_export raises RuntimeError.
 
-draft_export carries a real tensor beside each fake one, and copies the input into it. A tensor of which
+draft_export carries a real tensor for each fake one, and copies the input into it. A tensor of which
 several elements have one place in memory cannot be written to by copy_. (The copy of a view has the strides
 of the view, and is none.)
 """

@@ -8,7 +8,7 @@
 # severity-because = "floor division of floats in a program with dynamic sizes; export takes it"
 # cause = """
 # Floor division is made of prims.signbit, whose fake result has the type of its argument. draft_export gives
-# new sizes to a result that is not as foretold; these never leave the division."""
+# new sizes to a result that differs from the prediction; these never leave the division."""
 # path = "draft:module@cpu"
 # check = "outputs"
 # kind = "crash"

@@ -7,7 +7,7 @@
 # severity = "C"
 # severity-because = "squeeze_, unsqueeze_ or set_ on an input, in a draft export"
 # cause = """
-# squeeze_ changes the rank of the real tensor beside the fake input; export restores the fake one alone, and
+# squeeze_ changes the rank of the real tensor of the fake input; export restores the fake one alone, and
 # reads a size of the real one for each dimension of the fake one."""
 # path = "draft:module@cpu"
 # check = "outputs"
@@ -21,7 +21,7 @@
 # ///
 """torch.export.export takes this model, draft_export raises IndexError.
 
-draft_export carries a real tensor beside each fake one. squeeze_ changes the rank of both; when export has
+draft_export carries a real tensor for each fake one. squeeze_ changes the rank of both; when export has
 traced the model, it gives the fake input its rank back, and not the real tensor.
 """
 

@@ -5,7 +5,7 @@
 # [tool.exportdiff]
 # title = "draft_export: a branch on the value of a parameter is taken by uninitialized memory"
 # severity = "B"
-# severity-because = "a learned threshold or gate that forward reads by value: what draft_export is for"
+# severity-because = "a learned threshold or gate that forward reads by value: the purpose of draft_export"
 # cause = """
 # _safe_copy fills no real tensor from an nn.Parameter, because it takes all but torch.Tensor itself for fake
 # tensors: draft export computes with memory as it was found."""
@@ -21,8 +21,8 @@
 # ///
 """The gate is 1 and eager adds 1. The program asserts that the gate is not positive, and raises.
 
-draft_export computes with a real tensor beside each fake one. Beside a parameter stands uninitialized memory;
-here torch fills that with nan, so that each run shows the same.
+draft_export computes with a real tensor for each fake one. For a parameter, the real tensor is
+uninitialized memory; here torch fills that with nan, so that each run shows the same.
 """
 
 import sys

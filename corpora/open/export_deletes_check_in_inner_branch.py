@@ -3,7 +3,7 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "torch.export: deletes a torch.cond within a branch whose result nobody reads, with its effects"
+# title = "torch.export: deletes a torch.cond within a branch whose result is unused, with its effects"
 # severity = "B"
 # severity-because = "torch.cond in a branch of torch.cond, called for its check or update: silently deleted"
 # cause = """
@@ -20,7 +20,7 @@
 # affected = ["2.13.0"]
 # at-fault = "torch/fx/graph.py, Graph.eliminate_dead_code: has_side_effect does not look into subgraphs"
 # ///
-"""The inner torch.cond checks its input; nobody reads its result, and export deletes it.
+"""The inner torch.cond checks its input; its result is unused, and export deletes it.
 
 Outside of a branch it stays: there export says itself what is dead. eliminate_dead_code does not hand this
 predicate on to the subgraphs.

@@ -32,7 +32,7 @@
 # ///
 """One call passes `n` by name, the other does not pass it: AssertionError, in_spec mismatch.
 
-Each call gets a signature of its own later on (`child`, `child@1`), and a graph of its own. But while
+Each call gets a separate signature later on (`child`, `child@1`), and a separate graph. But while
 tracing, in_spec and out_spec are kept by the name of the submodule, as if there were one call.
 """
 

@@ -19,7 +19,8 @@
 # affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/amp/autocast_mode.py, autocast.__enter__: args records self._cache_enabled"
 # ///
-"""The graph says `wrap_with_autocast(..., cache_enabled=False)`, while autocast caches unless told otherwise.
+"""The graph says `wrap_with_autocast(..., cache_enabled=False)`, while autocast caches unless it is asked
+not to.
 
 With the cache, a weight is cast once in the block, and its gradients are added up in bfloat16; the exported
 program casts it at every use, and adds them up in float32. Strict export records None, and agrees with eager.

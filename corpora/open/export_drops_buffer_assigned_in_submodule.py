@@ -23,7 +23,7 @@
 
 The hook that notes assignments asks `_mod._buffers is mod._buffers`, which holds for the root alone: the
 assignment in a submodule leaves no trace in the graph and no warning. Eager leaves 1, the program 0. Strict
-export, which loses all assignments for a reason of its own, is kept out by `torch.compiler.disable`.
+export, which loses all assignments for another reason, is kept out by `torch.compiler.disable`.
 """
 
 import sys

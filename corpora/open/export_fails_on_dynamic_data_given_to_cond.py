@@ -29,7 +29,7 @@
 # affected = ["2.13.0"]
 # at-fault = "torch/_subclasses/meta_utils.py, MetaConverter.meta_tensor: s.size of another ShapeEnv"
 # ///
-"""torch says in words that it cannot trace the assignment; with a dynamic size it raises AssertionError."""
+"""torch says that it cannot trace the assignment; with a dynamic size it raises AssertionError."""
 
 import sys
 

@@ -3,11 +3,11 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "torch.export: AssertionError for a dynamic size of what **kwargs takes"
+# title = "torch.export: AssertionError for a dynamic size of a keyword that **kwargs takes"
 # severity = "B"
-# severity-because = "dynamic sizes of what **kwargs takes"
+# severity-because = "dynamic sizes of keywords that **kwargs takes"
 # cause = """
-# _get_range_constraints puts each keyword that **kwargs takes beside the arguments, where it is already
+# _get_range_constraints puts each keyword that **kwargs takes next to the arguments, where it is already
 # one level down, so that no spec has that structure."""
 # path = "nonstrict:module@cpu"
 # check = "outputs"
@@ -24,8 +24,8 @@
 """Export fails at an internal assertion where a dynamic size is that of one of `**options`.
 
 The spec names the parameter, as export demands: {"options": {"scale": ...}}. _get_range_constraints then
-sorts the arguments as they were traced and puts every keyword beside `options`, which has it already, so that
-arguments and spec no longer are of one structure.
+sorts the arguments as they were traced and puts every keyword next to `options`, which has it already, so
+that arguments and spec no longer are of one structure.
 """
 
 import sys

@@ -31,8 +31,8 @@
 # ///
 """A column of `x` has two elements, and between them lies the dynamic size of a row.
 
-cond, map and their like have Dynamo trace their functions. A tensor with a dynamic size keeps it there;
-nobody thought of a dynamic stride alone. record_automatic_dynamic looks each stride up in a dict, and a
+cond, map and their like have Dynamo trace their functions. A tensor with a dynamic size keeps it there; the
+code does not expect a dynamic stride alone. record_automatic_dynamic looks each stride up in a dict, and a
 SymInt cannot be hashed: "unhashable type: non-nested SymInt".
 """
 

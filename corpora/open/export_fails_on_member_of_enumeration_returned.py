@@ -34,7 +34,7 @@
 # ///
 """Export fails on a model that returns a member of an enumeration: an AttributeError from inside of torch.
 
-Other outputs that torch does not take, such as a dtype, are refused in words.
+Other outputs that torch does not take, such as a dtype, are refused with a clear message.
 """
 
 import enum

@@ -31,8 +31,8 @@
 # ///
 """`first` is preserved, and called as `second`, which is the same module: KeyError 'second'.
 
-The second call is a variant, `second@1`, for which the pass copies the signature of `second`. That nobody
-asked to preserve `second` it finds out only a few lines later, by comparing `fqn` with `path`.
+The second call is a variant, `second@1`, for which the pass copies the signature of `second`. Only a few
+lines later it finds out that `second` need not be preserved, by comparing `fqn` with `path`.
 """
 
 import sys

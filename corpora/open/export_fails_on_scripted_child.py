@@ -5,7 +5,7 @@
 # [tool.exportdiff]
 # title = "torch.export: a child that torch.jit.script has made is called with an argument too many"
 # severity = "B"
-# severity-because = "models with a scripted part, and strict=True refuses it in words: not with a TypeError"
+# severity-because = "models with a scripted part, which strict=True refuses with a clear message"
 # cause = """
 # While torch.compiler.is_exporting(), ScriptMethod.__call__ calls __wrapped__, a bound method, and gives it
 # the ScriptMethod as first argument."""
@@ -21,7 +21,8 @@
 # ///
 """A scripted child works in eager, and exports if torch.jit.trace has made it; export calls this one wrongly.
 
-A whole model that is scripted is refused in words, and strict=True refuses this one in words too.
+A whole model that is scripted is refused with a clear message, and strict=True refuses this one in the same
+way.
 """
 
 import sys

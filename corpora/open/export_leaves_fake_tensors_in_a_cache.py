@@ -5,7 +5,7 @@
 # [tool.exportdiff]
 # title = "torch.export: fake tensors stay in the cache object of a model; its next eager call fails"
 # severity = "B"
-# severity-because = "a cache in an object of its own, a hook that collects activations; eager breaks"
+# severity-because = "a cache in a separate object, a hook that collects activations; eager breaks"
 # cause = """
 # Export puts back what tracing changed in modules and their lists, not in objects or closures."""
 # path = "nonstrict:module@cpu"

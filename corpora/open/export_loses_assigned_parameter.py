@@ -3,7 +3,7 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "torch.export: what forward assigns to a parameter, or for a child, is lost without a word"
+# title = "torch.export: what forward assigns to a parameter, or for a child, is silently lost"
 # severity = "B"
 # severity-because = "weights that forward clips or replaces; the program goes on with those from before"
 # cause = """

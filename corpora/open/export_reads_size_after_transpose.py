@@ -7,7 +7,7 @@
 # severity = "B"
 # severity-because = "t_() on an input with a dynamic size: silently wrong"
 # cause = """
-# track_tensor makes the node that reads a symbolic size once somebody needs it, which may be after an in-
+# track_tensor makes the node that reads a symbolic size as soon as it is needed, which may be after an in-
 # place view has changed the sizes."""
 # path = "nonstrict:module@cpu"
 # check = "outputs"

@@ -8,7 +8,7 @@
 # severity-because = "max(1, x.shape[0]) in a branch of torch.cond or in a body of map: silently the minimum"
 # cause = """
 # Dynamo traces the branch and asks whether the function is the builtin max, in whose place non-strict
-# export has put one of its own for the time of tracing. What is not max counts as min."""
+# export has put another function while it traces. What is not max counts as min."""
 # path = "nonstrict:module@cpu"
 # check = "outputs"
 # kind = "mismatch"

@@ -7,8 +7,8 @@
 # severity = "B"
 # severity-because = "state or children called graph, type or recompile"
 # cause = """
-# What is made of a program holds the state and children of the model under their own names, beside
-# attributes of its own such as graph, code, meta and range_constraints."""
+# The result of ep.module() holds the state and children of the model under their own names, next to its own
+# attributes such as graph, code, meta and range_constraints."""
 # path = "nonstrict:module@cpu"
 # check = "outputs"
 # kind = "crash"
@@ -24,8 +24,8 @@
 # ///
 """A model with a buffer named `graph` is exported, and `ep.module()` raises KeyError.
 
-What `ep.module()` returns is a GraphModule, with the state and children of the model on it under their own
-names. GraphModule has attributes of its own: `graph`, `code`, `meta`, `shape_env`, `recompile`,
+The result of `ep.module()` is a GraphModule, with the state and children of the model on it under their own
+names. GraphModule has its own attributes: `graph`, `code`, `meta`, `shape_env`, `recompile`,
 `print_readable`, `to_folder`. nn.Module refuses a buffer with the name of an attribute that exists already.
 """
 

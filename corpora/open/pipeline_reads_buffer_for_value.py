@@ -5,10 +5,10 @@
 # [tool.exportdiff]
 # title = "pipeline: a stage exchanges a buffer called mean with the result of x.mean()"
 # severity = "A"
-# severity-because = "a buffer called mean beside x.mean(): silently exchanged"
+# severity-because = "a buffer called mean next to x.mean(): silently exchanged"
 # cause = """
-# Pipe._from_traced tells which inputs of a stage are state by the node names of the split module, while
-# the stage names them as the traced graph does."""
+# Pipe._from_traced recognizes the inputs of a stage that are state by the node names of the split module,
+# while the stage names them as the traced graph does."""
 # path = "pipeline:stages@cpu"
 # check = "outputs"
 # kind = "mismatch"
@@ -22,7 +22,7 @@
 """The second stage is to subtract the buffer `mean` from the mean of `x`: it does the reverse, in silence.
 
 In the traced graph `x.mean()` is the node `mean`, the buffer is `mean_1`, and so the inputs of the stage are
-named. Which of them are state is told by the names in the split module, where the buffer is `mean`.
+named. Which of them are state is looked up by the names in the split module, where the buffer is `mean`.
 """
 
 import sys

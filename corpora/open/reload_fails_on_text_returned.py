@@ -5,7 +5,7 @@
 # [tool.exportdiff]
 # title = "torch.export.load: fails on a program that returns a str"
 # severity = "B"
-# severity-because = "an output that names a kind or a unit, beside the tensors"
+# severity-because = "an output that names a kind or a unit, next to the tensors"
 # cause = """
 # deserialize_graph_output knows every constant that serialize_graph_output writes, except for text."""
 # path = "nonstrict+reload:module@cpu"

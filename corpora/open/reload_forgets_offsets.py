@@ -27,7 +27,8 @@
 """What a loaded graph records of a slice begins at offset 0, whatever the slice; so do inputs and state.
 
 The file holds the offsets (serialize_tensor_meta writes storage_offset), but deserialize_tensor_meta makes
-the fake tensor of sizes and strides alone. Who plans memory by what is recorded is misled.
+the fake tensor of sizes and strides alone. A compiler that plans memory by the recorded metadata makes
+mistakes.
 """
 
 import io

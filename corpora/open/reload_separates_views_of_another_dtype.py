@@ -3,11 +3,11 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "torch.export.load: a buffer that views another one with another dtype has memory of its own"
+# title = "torch.export.load: a buffer that views another one with another dtype has separate memory"
 # severity = "C"
 # severity-because = "a buffer that views another one with another dtype, one of them written to"
 # cause = """
-# group_weights groups what is saved by storage and dtype, and each group becomes a file of its own."""
+# group_weights groups what is saved by storage and dtype, and each group becomes a separate file."""
 # path = "nonstrict+reload:module@cpu"
 # check = "sharing"
 # kind = "mismatch"

@@ -3,7 +3,7 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "torch.export.load: a non-persistent view of a buffer gets memory of its own"
+# title = "torch.export.load: a non-persistent view of a buffer gets separate memory"
 # severity = "B"
 # severity-because = "a non-persistent buffer that is a view of another: silently wrong"
 # cause = """
@@ -22,7 +22,7 @@
 """A non-persistent buffer is a view of a persistent one: eager gives [1, 0], the loaded program [0, 0].
 
 A non-persistent buffer is among the constants of a program. Each storage is written once for all weights, and
-once more for all constants. So the two have memory of their own after loading, and an update of one never
+once more for all constants. So the two have separate memory after loading, and an update of one never
 reaches the other.
 """
 

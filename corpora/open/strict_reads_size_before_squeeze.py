@@ -24,9 +24,9 @@
 # ///
 """After squeeze_ the first dimension has size 2: eager multiplies by 2, the exported program by 1, silently.
 
-Dynamo keeps sizes and strides of a tensor beside its fake tensor, and after an in-place method brings them up
-to date only if another tensor was among the arguments. squeeze_, transpose_ and their like take numbers: what
-the model then reads is the old shape.
+Dynamo keeps sizes and strides of a tensor next to its fake tensor, and after an in-place method brings them
+up to date only if another tensor was among the arguments. squeeze_, transpose_ and their like take numbers:
+what the model then reads is the old shape.
 """
 
 import sys

@@ -7,8 +7,8 @@
 # severity = "C"
 # severity-because = "an input squeezed in place through the result of another in-place operator"
 # cause = """
-# var_getattr refuses in-place views of graph inputs, which it tells by their source alone, and the result
-# of another in-place op is the same tensor without a source."""
+# var_getattr refuses in-place views of graph inputs, which it recognizes by their source alone, and the
+# result of another in-place op is the same tensor without a source."""
 # path = "strict:module@cpu"
 # check = "guards"
 # kind = "mismatch"

@@ -21,7 +21,7 @@
 # ///
 """The buffer keeps its zero once the child is swapped for itself.
 
-Nobody reads the result of the region, so that eliminate_dead_code takes it for dead code.
+The result of the region is unused, so eliminate_dead_code takes it for dead code.
 """
 
 import sys

@@ -21,7 +21,7 @@
 # ///
 """The model reads the second result of its child; with the child swapped it gets the first.
 
-The module that is swapped in returns two values, and what the rest of the graph reads is numbered anew: the
+The module that is swapped in returns two values, and what the rest of the graph reads is numbered again: the
 only value that is read has number 0, and 0 is taken out of what the module returns.
 """
 

@@ -20,7 +20,7 @@
 # ///
 """The child is swapped for itself, and takes its other branch: it is called with None for True.
 
-_construct_inputs takes an argument without a node for one that nobody reads, and passes None.
+_construct_inputs takes an argument without a node for an unused one, and passes None.
 """
 
 import sys

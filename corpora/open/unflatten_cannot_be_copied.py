@@ -19,7 +19,7 @@
 # affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/export/unflatten.py, UnflattenedModule.__init__: self.input_placeholders"
 # ///
-"""copy.deepcopy fails on what unflatten returns, here for a model of one nn.ReLU.
+"""copy.deepcopy fails on the result of unflatten, here for a model of one nn.ReLU.
 
 The module keeps a list of nodes, `input_placeholders`. A graph knows how to copy itself, a node alone does
 not: its metadata is copied as well, with fake tensors, which cannot be.

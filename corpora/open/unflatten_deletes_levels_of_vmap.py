@@ -8,7 +8,7 @@
 # severity-because = "a model that calls torch.vmap, as for ensembles or per-sample work, and is unflattened"
 # cause = """
 # unflatten removes dead code, and Node.is_impure takes _vmap_increment_nesting and _vmap_decrement_nesting,
-# whose results nobody reads, for pure: they are deleted."""
+# whose results are unused, for pure: they are deleted."""
 # path = "nonstrict:unflatten@cpu"
 # check = "outputs"
 # kind = "crash"
@@ -23,7 +23,7 @@
 # ///
 """`ep.module()` is right; the unflattened program raises "your tensor may have escaped".
 
-The graph enters and leaves the level of vmap with two calls whose results nobody reads.
+The graph enters and leaves the level of vmap with two calls whose results are unused.
 unflatten deletes both.
 """
 

@@ -19,7 +19,8 @@
 # affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/_library/utils.py, is_impure: schema.is_mutable"
 # ///
-"""In training, `norm` moves its running mean from 0 to 0.1, whoever reads its result; unflattened it stays 0.
+"""In training, `norm` moves its running mean from 0 to 0.1, even if its result is unused; unflattened it
+stays 0.
 
 is_impure asks the schema of an operator whether it writes to anything, and that of batch_norm does not say
 that it writes to the running statistics (pytorch/pytorch issue 73050). So the eliminate_dead_code in

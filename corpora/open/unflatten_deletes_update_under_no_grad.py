@@ -8,7 +8,7 @@
 # severity-because = "an in-place update under no_grad: silently deleted"
 # cause = """
 # _remove_effect_tokens calls eliminate_dead_code, which does not look into the body of a region and takes
-# a call whose result nobody reads for dead."""
+# a call whose result is unused for dead."""
 # path = "nonstrict:unflatten@cpu"
 # check = "outputs"
 # kind = "mismatch"
@@ -21,7 +21,7 @@
 # ///
 """An update inside `with torch.no_grad()` is lost: eager gives [9, 0], unflatten gives [0, 0].
 
-Export wraps the region in wrap_with_set_grad_enabled, whose result nobody reads. _remove_effect_tokens, the
+Export wraps the region in wrap_with_set_grad_enabled, whose result is unused. _remove_effect_tokens, the
 first thing that unflatten does, calls eliminate_dead_code, and that does not look into the bodies of regions:
 it takes the call for dead.
 """

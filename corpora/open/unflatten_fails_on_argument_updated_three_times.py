@@ -3,9 +3,9 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "unflatten of a decomposed program: RuntimeError where a preserved module updates a tensor thrice"
+# title = "unflatten of a decomposed program: RuntimeError if a preserved module updates a tensor 3 times"
 # severity = "B"
-# severity-because = "a preserved module that works in place, called thrice on one tensor: broken plainly"
+# severity-because = "a preserved module that works in place, called three times: clear error"
 # cause = """
 # _IVals.update looks for nodes by the names that they have in the program, in graphs of calls whose nodes
 # have names of their own: it takes an argument for the value that another call computes."""
@@ -19,7 +19,7 @@
 # affected = ["2.13.0"]
 # at-fault = "torch/export/unflatten.py, _IVals.update: n.name in node_names"
 # ///
-"""A preserved module updates a tensor in place, three times, and what unflatten makes raises RuntimeError.
+"""A preserved module updates a tensor in place, three times, and the result of unflatten raises RuntimeError.
 
 Decomposed, each call computes a new value, which unflatten writes back. What the second call is given has the
 name of what the first computes; so it writes to the list of its arguments. With run_decompositions left out

@@ -5,7 +5,7 @@
 # [tool.exportdiff]
 # title = "unflatten: AttributeError for a preserved nn.LSTM that run_decompositions has taken apart"
 # severity = "B"
-# severity-because = "an LSTM with a preserved signature, decomposed and unflattened: an error without a word"
+# severity-because = "an LSTM with a preserved signature, decomposed and unflattened: an obscure error"
 # cause = """
 # A result of an operator with several is a getitem, which gives way to operators of another origin where the
 # operator is taken apart: its old name stays in the signature."""

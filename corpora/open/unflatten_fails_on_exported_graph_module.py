@@ -7,7 +7,7 @@
 # severity = "B"
 # severity-because = "a model that torch.fx has traced, with one layer, is exported and unflattened"
 # cause = """
-# torch.fx.Tracer notes module stacks that begin with the called module. Non-strict export keeps them beside
+# torch.fx.Tracer notes module stacks that begin with the called module. Non-strict export keeps them next to
 # its own, which begin with the root: unflatten finds no module that holds the code of the root."""
 # path = "nonstrict:unflatten@cpu"
 # check = "outputs"

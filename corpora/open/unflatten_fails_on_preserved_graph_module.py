@@ -8,7 +8,7 @@
 # severity-because = "a preserved submodule that torch.fx has traced"
 # cause = """
 # CollectTracepointsPass takes the last entry off the module stacks of nodes after a preserved call; for a
-# GraphModule, which has no entry of its own, that is the caller's."""
+# GraphModule, which has no entry, that is the caller's."""
 # path = "nonstrict+preserve:unflatten@cpu"
 # check = "outputs"
 # kind = "crash"

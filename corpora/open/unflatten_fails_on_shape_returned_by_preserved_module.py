@@ -5,7 +5,7 @@
 # [tool.exportdiff]
 # title = "unflatten: the call of a preserved module that returns a torch.Size fails: 'Real spec'"
 # severity = "B"
-# severity-because = "a preserved module that returns x.shape beside its features: plainly broken"
+# severity-because = "a preserved module that returns x.shape next to its features: clear error"
 # cause = """
 # The recorded structure has a torch.Size, and pytree makes a tuple of its parts; to flatten the result of the
 # call, the two are compared exactly."""

@@ -7,7 +7,7 @@
 # severity = "B"
 # severity-because = "a view of an input that was updated in place, decomposed"
 # cause = """
-# Functionalization takes the view anew after forward(), in a node with an empty nn_module_stack, of which
+# Functionalization takes the view again after forward(), in a node with an empty nn_module_stack, of which
 # _fix_nn_module_stacks takes the first entry."""
 # path = "nonstrict+decompose:unflatten@cpu"
 # check = "outputs"
@@ -26,7 +26,7 @@
 # ///
 """A decomposed program that returns a view of an input that it writes to cannot be unflattened.
 
-Functionalization takes the view anew, of the input's new value, once forward() is over: that node belongs to
+Functionalization takes the view again, of the input's new value, once forward() is over: that node belongs to
 no module, its nn_module_stack is empty. _fix_nn_module_stacks takes the first entry of each stack.
 """
 

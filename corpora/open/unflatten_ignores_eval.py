@@ -22,7 +22,7 @@
 # ///
 """A model with dropout is exported in train mode: after eval(), the unflattened module still drops values.
 
-What ep.module() returns raises NotImplementedError in eval().
+The module that ep.module() returns raises NotImplementedError in eval().
 """
 
 import sys

@@ -7,8 +7,8 @@
 # severity = "B"
 # severity-because = "weight_norm on a layer whose weight is tied: the gradients are silently added up"
 # cause = """
-# UnflattenedModule takes tensors for one that agree in memory, sizes, strides and offset (_id); nothing else
-# tells two parameters apart that share all of their memory."""
+# UnflattenedModule takes tensors for one that agree in memory, sizes, strides and offset (_id);
+# nothing else distinguishes two parameters that share all of their memory."""
 # path = "nonstrict:unflatten@cpu"
 # check = "sharing"
 # kind = "mismatch"
@@ -22,7 +22,7 @@
 # ///
 """Tied weights, and weight_norm on the embedding: unflatten gives two parameters one gradient.
 
-weight_norm makes a parameter of its own for the direction, in the memory of the weight, which the output
+weight_norm makes a separate parameter for the direction, in the memory of the weight, which the output
 layer holds as well. In eager each of the two parameters has its gradient. In the unflattened module they are
 one parameter, and an optimizer sees the sum.
 """

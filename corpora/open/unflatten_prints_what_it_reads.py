@@ -20,7 +20,8 @@
 # ///
 """The model updates a buffer of `child` before the call; unflatten says "Checking mutability ..." about it.
 
-The print that says so is unconditional: who writes results to standard output has these lines among them.
+The print that says so is unconditional: a program that writes results to standard output has these lines
+among them.
 """
 
 import contextlib

@@ -32,9 +32,9 @@
 # ///
 """A call of seq.0 is redirected to seq.0@1, which hangs under seq@1, not under seq.
 
-The first call of `seq` is never used, so that nothing is left of it, and the second, seq@1, keeps a graph
-of its own, with the child 0@1 in it. The third call of the child has the same graph as 0@1 and is merged with
-it, under a target put together from names alone, as if the parent were no variant.
+The first call of `seq` is never used, so that nothing is left of it, and the second, seq@1, keeps a
+separate graph, with the child 0@1 in it. The third call of the child has the same graph as 0@1 and is
+merged with it, under a target put together from names alone, as if the parent were no variant.
 """
 
 import sys

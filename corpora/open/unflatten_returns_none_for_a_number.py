@@ -21,7 +21,7 @@
 # ///
 """`child` returns a tensor and the number 3: in the unflattened model, it returns None for the number.
 
-A preserved signature is a promise to who calls the child on its own, or puts something in its place. Where
+A preserved signature is a promise to code that calls or replaces the child. Where
 the child returns a registered dataclass the model itself fails: such a class flattens None away.
 """
 

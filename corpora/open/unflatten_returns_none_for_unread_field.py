@@ -19,10 +19,10 @@
 # affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/export/_remove_effect_tokens_pass.py, _remove_effect_tokens: eliminate_dead_code"
 # ///
-"""Nobody reads `right`, so unflatten removes the view that makes it from the graph as dead code.
+"""`right` is unused, so unflatten removes the view that makes it from the graph as dead code.
 
 The unflattened child returns None in its place. A registered dataclass flattens None fields away, so that its
-structure is no longer the preserved one, and the caller refuses the result of its own child.
+structure is no longer the preserved one, and the caller refuses the result of its child.
 """
 
 import sys

@@ -7,7 +7,7 @@
 # severity = "B"
 # severity-because = "a model that returns the input it updates, decomposed: a copy, in silence"
 # cause = """
-# _inplace_buffer_and_input_mutations sets the outputs anew from a tuple that it took before it put the
+# _inplace_buffer_and_input_mutations sets the outputs again from a tuple that it took before it put the
 # copy_ in the place of the value."""
 # path = "nonstrict+decompose:unflatten@cpu"
 # check = "structure"
@@ -21,8 +21,8 @@
 # ///
 """A decomposed program returns the input that it writes to; once unflattened it returns a copy.
 
-_inplace_buffer_and_input_mutations puts `input.copy_(value)` in the place of `value` for all who read it, but
-then sets the outputs anew from what it read before that (return_args): they are the value once more.
+_inplace_buffer_and_input_mutations puts `input.copy_(value)` in the place of `value` for all its readers, but
+then sets the outputs again from what it read before that (return_args): they are the value once more.
 """
 
 import sys

@@ -22,7 +22,7 @@
 """One buffer is a view of another: eager gives [1, 0], `ep.module()` too, unflatten gives [0, 0].
 
 Every used buffer is cloned by itself, unless storage, sizes, strides and offset are all those of one cloned
-before (_TensorID). A view differs in sizes, so it gets memory of its own, and an update of it never reaches
+before (_TensorID). A view differs in sizes, so it gets separate memory, and an update of it never reaches
 the buffer that it is a part of.
 """
 

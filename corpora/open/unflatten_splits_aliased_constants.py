@@ -22,8 +22,8 @@
 """Two modules share a non-persistent buffer: after unflatten, what one writes the other never sees.
 
 The loop that restores constants means to clone each of them once, but looks the clone up under the identity
-of the clone itself (`_id(constant)` after `constant = constant.clone()`), so every name gets a clone of its
-own. One call leaves 1 in child.count; in the unflattened module it leaves 0.
+of the clone itself (`_id(constant)` after `constant = constant.clone()`), so every name gets a separate
+clone. One call leaves 1 in child.count; in the unflattened module it leaves 0.
 """
 
 import sys

@@ -3,7 +3,7 @@
 # dependencies = ["torch>=2.5"]
 #
 # [tool.exportdiff]
-# title = "a global tensor that two modules read, beside a parameter with the name that export gives literals"
+# title = "two modules read a global tensor, next to a parameter with the name that export gives literals"
 # path = "nonstrict:unflatten@cpu"
 # check = "outputs"
 # kind = "crash"

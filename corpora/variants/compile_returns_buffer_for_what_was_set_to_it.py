@@ -19,7 +19,7 @@
 # ///
 """A caller gives the result a dimension more, in place, and the buffer of the compiled model has it too.
 
-Eager returns a tensor of its own, which shares the memory of the buffer.
+Eager returns a separate tensor, which shares the memory of the buffer.
 """
 
 import sys

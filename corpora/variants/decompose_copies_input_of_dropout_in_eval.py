@@ -19,7 +19,7 @@
 # ///
 """Dropout in eval mode returns its input; the decomposed program returns a copy.
 
-Who writes to what the model returns writes to the parameter in eager and to a copy here. The decomposition of
+A write to the result of the model goes to the parameter in eager and to a copy here. The decomposition of
 dropout is `input.clone()` where the operator returns `input`.
 """
 

@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # title = "run_decompositions: nn.LSTM within autocast gives float32, in eager bfloat16"
-# variant-of = "export_foretells_float32_of_lstm_in_autocast"
+# variant-of = "export_predicts_float32_for_lstm_in_autocast"
 # path = "nonstrict+decompose:module@cpu"
 # check = "outputs"
 # kind = "mismatch"

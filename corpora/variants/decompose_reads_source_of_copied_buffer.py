@@ -19,7 +19,7 @@
 
 Functionalized, buf is aten.copy(buf, x): x in the shape and dtype of buf. _remove_unnecessary_copy_op_pass
 takes it for superfluous, as what is written back is copied into buf anyway, but puts x in its place for all
-who read buf as well: here a scalar for a vector.
+readers of buf as well: here a scalar for a vector.
 """
 
 import sys

@@ -18,7 +18,7 @@
 # upstream = ""
 # at-fault = "torch/export/_trace.py, _make_fx_helper: aten.copy_ for every assigned buffer"
 # ///
-"""`self.state = self.state.t()` exports without a word; the program raises whenever it is called.
+"""`self.state = self.state.t()` exports silently; the program raises whenever it is called.
 
 Export ends the graph with `copy_(state, t)`, which writes into the very memory that it reads: copy_ refuses
 that. The node is added to the finished graph, so that nothing has ever run it. The assigned value would have

@@ -17,7 +17,7 @@
 # ///
 """`ep.module()` raises SyntaxError: the message of a check reads "Guard failed: x["it's"].size()[0] == 1".
 
-It repeats the guard, which has double quotes of its own for this key.
+It repeats the guard, which has double quotes itself for this key.
 """
 
 import sys

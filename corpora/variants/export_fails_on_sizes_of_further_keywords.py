@@ -3,7 +3,7 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "export asserts on a spec of dynamic shapes for what **options holds"
+# title = "export asserts on a spec of dynamic shapes for keywords in **options"
 # variant-of = "export_fails_on_dynamic_keyword_arguments"
 # path = "nonstrict:module@cpu"
 # check = "outputs"
@@ -24,13 +24,13 @@
 # affected = ["2.9.1", "2.11.0", "2.13.0"]
 # unaffected = ["2.14.1"]
 # upstream = "https://github.com/pytorch/pytorch/issues/150022"
-# at-fault = "torch/export/_trace.py, _get_range_constraints: kwargs are put beside what binds them"
+# at-fault = "torch/export/_trace.py, _get_range_constraints: kwargs are put next to what binds them"
 # ///
-"""Beside a dynamic `x` there is a keyword that **options takes: "Must provide a tree_name when ...".
+"""Next to a dynamic `x` there is a keyword that **options takes: "Must provide a tree_name when ...".
 
 The spec that is accepted at first, and that ShapesCollection writes, is {"options": {"scale": ...}}.
 _get_range_constraints, which puts arguments into the order of the call, keeps "options" and adds "scale" as
-an argument of its own: no spec is like that, and so every spec is refused.
+a separate argument: no spec is like that, and so every spec is refused.
 """
 
 import sys

@@ -17,8 +17,8 @@
 # ///
 """The model switches on gradients for a tensor of its caller; the exported program leaves it as it was.
 
-Nothing is computed from `y`, so that it does not show in the outputs: whoever handed in `y` sees that its
-flag was not set.
+Nothing is computed from `y`, so that it does not show in the outputs: the caller, who passed `y`, sees that
+its flag was not set.
 """
 
 import sys

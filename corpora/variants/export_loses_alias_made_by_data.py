@@ -18,7 +18,7 @@
 """After `y.data = z` the two live in one memory: a write to one result shows in the other, but not here.
 
 The setter calls no operator that would say so. The values are equal beforehand, so that nothing shows until
-somebody writes to an output.
+something writes to an output.
 """
 
 import sys

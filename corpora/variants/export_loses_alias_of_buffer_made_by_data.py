@@ -17,7 +17,7 @@
 # ///
 """`x.data = self.state` puts the caller's tensor into the memory of the buffer; the program does not.
 
-The setter calls no operator, and as the values are equal beforehand, nothing shows until somebody writes to
+The setter calls no operator, and as the values are equal beforehand, nothing shows until something writes to
 the output.
 """
 

@@ -17,7 +17,7 @@
 # ///
 """`x.data = y` puts the first of the caller's tensors into the memory of the second; the program does not.
 
-The setter calls no operator, and as the values are equal beforehand, nothing shows until somebody writes to
+The setter calls no operator, and as the values are equal beforehand, nothing shows until something writes to
 the output.
 """
 

@@ -24,7 +24,7 @@
 # affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/export/_trace.py, _make_fx_helper: aten.copy_ for every assigned buffer"
 # ///
-"""A running state scales the output and is assigned anew: eager trains, the exported program cannot.
+"""A running state scales the output and is assigned again: eager trains, the exported program cannot.
 
 Assigning a buffer in eager leaves the old tensor alone. The exported program writes into it, by a copy_ at
 the end of its graph, and autograd, which has saved the tensor for the product's backward pass, finds it

@@ -18,8 +18,8 @@
 # ///
 """A model with a buffer named `range_constraints` is exported, and `ep.module()` raises TypeError.
 
-What `ep.module()` returns keeps a list under that name, beside the state of the model, to check inputs with.
-It is assigned when the state is there: "cannot assign 'list' as buffer".
+The result of `ep.module()` keeps a list under that name, next to the state of the model, to check inputs
+with. It is assigned when the state is there: "cannot assign 'list' as buffer".
 """
 
 import sys

@@ -20,8 +20,8 @@
 # ///
 """Eager runs; making a pipeline of it raises "attribute 'recompile' already exists".
 
-A stage is a GraphModule and has to hold the children of the model under their own names, beside attributes of
-its own.
+A stage is a GraphModule and has to hold the children of the model under their own names, next to its own
+attributes.
 """
 
 import sys

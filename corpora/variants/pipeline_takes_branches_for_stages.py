@@ -28,7 +28,7 @@
 # ///
 """Any torch.cond, while_loop or map: RuntimeError: Unable to find nn_module_stack for node sin.
 
-split_module leaves the branches as children of the split module, beside the stages, and says in
+split_module leaves the branches as children of the split module, next to the stages, and says in
 meta["partition_names"] which are which ("so callers can distinguish them"). _from_traced does not ask: it
 outlines every child that is a GraphModule. Nodes of a branch have no nn_module_stack.
 """

@@ -18,8 +18,8 @@
 """`data` is the detached parameter `w`: after strict export, unflatten has a module without parameters.
 
 Strict export leaves `w` out of the signature, as nothing reads it under that name. The loop that brings
-such names back asks whether `_id(w)` is that of a buffer, and _TensorID tells no parameter from a detached
-tensor on the same memory. So `w` is registered as a buffer, without a gradient.
+such names back asks whether `_id(w)` is that of a buffer, and _TensorID does not distinguish a parameter
+from a detached tensor on the same memory. So `w` is registered as a buffer, without a gradient.
 """
 
 import sys

@@ -17,7 +17,7 @@
 # ///
 """A model with a buffer named `module_call_graph` is exported, and swapping a child raises TypeError.
 
-The module with the new children keeps the calls of the exported program under that name, beside the state of
+The module with the new children keeps the calls of the exported program under that name, next to the state of
 the model: "cannot assign 'list' as buffer". Without the swap the module works.
 """
 

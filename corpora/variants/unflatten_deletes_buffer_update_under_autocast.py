@@ -17,7 +17,7 @@
 # ///
 """An autocast region that updates a buffer, here to the value that it has, is gone after unflatten.
 
-The region is a call whose result nobody reads, and the eliminate_dead_code in _remove_effect_tokens takes it
+The region is a call whose result is unused, and the eliminate_dead_code in _remove_effect_tokens takes it
 for dead.
 """
 

@@ -17,8 +17,8 @@
 # ///
 """A no_grad region that updates a buffer, here to the value that it has, is gone after unflatten.
 
-The region is a call whose result nobody reads, and the eliminate_dead_code in _remove_effect_tokens takes it
-for dead. No value tells; the graph lacks it.
+The region is a call whose result is unused, and the eliminate_dead_code in _remove_effect_tokens takes it
+for dead. The values do not show it; the graph lacks it.
 """
 
 import sys

@@ -17,7 +17,7 @@
 # ///
 """An input that torch._check refuses: eager and `ep.module()` raise, the unflattened module goes on.
 
-Nobody reads the result of torch.cond, and the eliminate_dead_code in _remove_effect_tokens does not look into
+The result of torch.cond is unused, and the eliminate_dead_code in _remove_effect_tokens does not look into
 its branches, where an _assert_scalar is.
 """
 

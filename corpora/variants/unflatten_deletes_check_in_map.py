@@ -18,7 +18,7 @@
 # ///
 """A row that torch._check refuses: eager and `ep.module()` raise, the unflattened module goes on.
 
-Nobody reads the result of the map, and torch._library.utils.is_impure does not look into its body, where an
+The result of the map is unused, and torch._library.utils.is_impure does not look into its body, where an
 _assert_scalar is, so that the eliminate_dead_code in _remove_effect_tokens takes it for dead.
 """
 

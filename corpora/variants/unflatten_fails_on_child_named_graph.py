@@ -16,7 +16,7 @@
 # fix = "unflatten_refuses_names_of_its_modules"
 # upstream = ""
 # affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
-# at-fault = "torch/export/unflatten.py, UnflattenedModule, InterpreterModule: attributes beside the model's"
+# at-fault = "torch/export/unflatten.py, UnflattenedModule, InterpreterModule: attributes next to the model's"
 # ///
 """A model with a child named `graph` is exported, and `unflatten` raises KeyError.
 

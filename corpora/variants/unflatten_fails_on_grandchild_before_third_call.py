@@ -25,7 +25,7 @@
 # affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/export/unflatten.py, _ModuleFrame.__init__: _modules are those of an earlier call"
 # ///
-"""Nobody reads the first call of `outer`; before the third, its grandchild is called by its other name.
+"""The first call of `outer` is unused; before the third, its grandchild is called by its other name.
 
 The first call leaves no node, so that nothing is at `outer` when the direct call comes: _add_submodule makes
 a module there, to hang `inner.same` under it. The third call takes that module for its own (created_modules),

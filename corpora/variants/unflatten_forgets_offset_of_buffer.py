@@ -17,7 +17,7 @@
 # ///
 """Set to a buffer, the input begins at offset 1 in eager and with `ep.module()`, at 0 with unflatten.
 
-Buffers are copied with clone(), which packs the second element of two into memory of its own.
+Buffers are copied with clone(), which packs the second element of two into separate memory.
 """
 
 import sys

@@ -17,7 +17,7 @@
 # ///
 """The model keeps a mean under no_grad; decomposed and unflattened, it makes the mean require grad.
 
-_inplace_buffer_and_input_mutations writes the new value back by a copy_ of its own, as ep.module() does: it
+_inplace_buffer_and_input_mutations writes the new value back by another copy_, as ep.module() does: it
 runs under the grad mode of the caller, and autograd records it.
 """
 

@@ -18,9 +18,9 @@
 """`child` is called twice, in the same way; `unflatten(ep).child` is run for the first of the two calls only.
 
 Calls whose graphs are equal are meant to be merged, and are so without the region. The body of a region is a
-graph that is read with get_attr, under a name of its own for each call (`submod_1`, `submod_3`), and
+graph that is read with get_attr, under a different name for each call (`submod_1`, `submod_3`), and
 _check_graph_equivalence compares the names, so that there is a `child@1` as well. What the module computes is
-right; who swaps `child`, or hooks it, misses the second call.
+right; code that swaps or hooks `child` misses the second call.
 """
 
 import sys

@@ -3,7 +3,7 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "A preserved submodule sets a buffer anew and changes it in place; its next call sees it unchanged"
+# title = "A preserved submodule sets a buffer again and changes it in place; its next call sees it unchanged"
 # variant-of = "unflatten_reads_operand_in_preserved_module"
 # path = "nonstrict+preserve:unflatten@cpu"
 # check = "outputs"

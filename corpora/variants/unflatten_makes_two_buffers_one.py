@@ -19,7 +19,7 @@
 
 What acts on one of them by name (`t_`, `requires_grad_`, `.data =`) acts on both from then on. Parameters and
 buffers are looked up by memory and layout, not by identity, and identity alone would not do: a program that
-was saved and loaded holds a tensor of its own for each name of one buffer. So nothing here can be mended
+was saved and loaded holds a separate tensor for each name of one buffer. So nothing here can be mended
 without mending what is saved.
 """
 

@@ -17,9 +17,9 @@
 # ///
 """The second call of `outer` passes `inner` by and calls its child; the unflattened module calls `inner`.
 
-`inner` does nothing but call its child, so that all values are right, but who hooks or swaps `inner` meets a
-call that eager does not make. The two graphs of `outer` differ in the target of their call_module node alone,
-which _check_graph_equivalence does not compare.
+`inner` does nothing but call its child, so that all values are right, but code that hooks or swaps `inner`
+meets a call that eager does not make. The two graphs of `outer` differ in the target of their call_module
+node alone, which _check_graph_equivalence does not compare.
 """
 
 import sys

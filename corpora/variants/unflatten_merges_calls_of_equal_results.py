@@ -17,8 +17,8 @@
 # ///
 """Export recorded `abs` for one call and `relu` for the other; the unflattened module runs `abs` for both.
 
-The input of the two is never negative, so that no value tells. Whoever reads or changes the graph of `outer`
-takes it for that of both calls.
+The input of the two is never negative, so the values do not show it. Code that reads or changes the graph
+of `outer` takes it for the graph of both calls.
 """
 
 import sys

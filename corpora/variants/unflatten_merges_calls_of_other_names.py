@@ -18,9 +18,9 @@
 # ///
 """The second call of `outer` goes to `second`; the unflattened module has it call `first` again.
 
-In eager the two are one module, so that all values are right, but who puts another in the place of `second`
-changes nothing. The two graphs of `outer` differ in the target of their call_module node alone, which
-_check_graph_equivalence does not compare.
+In eager the two are one module, so that all values are right, but replacing `second` changes nothing. The
+two graphs of `outer` differ in the target of their call_module node alone, which _check_graph_equivalence
+does not compare.
 """
 
 import sys

@@ -3,7 +3,7 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "unflatten reads a flag of its own for a tensor attribute named check_input_constraints"
+# title = "unflatten reads its own flag for a tensor attribute named check_input_constraints"
 # variant-of = "module_fails_on_buffer_named_graph"
 # path = "nonstrict:unflatten@cpu"
 # check = "outputs"

@@ -18,7 +18,7 @@
 """The model returns `part`; the unflattened module returns `buf`, of which `part` has become a mere copy.
 
 consts_map takes the two for names of one tensor, as they agree in storage, sizes, strides and offset
-(_TensorID). Who writes to what is returned no longer finds it in `part`.
+(_TensorID). A write to the result no longer appears in `part`.
 """
 
 import sys

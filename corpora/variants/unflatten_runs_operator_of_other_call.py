@@ -18,8 +18,8 @@
 """The second call only doubles `y`, its `+ 1` is not read; the unflattened module adds and compares the sum.
 
 unflatten has the call return the doubled `y`, in variants `outer@1` and `0@1` without the addition, then
-takes the two graphs of `outer` for one, since they differ in the target of a call_module node alone. For 0 no
-value tells.
+takes the two graphs of `outer` for one, since they differ in the target of a call_module node alone. With
+0, the values do not show it.
 """
 
 import sys

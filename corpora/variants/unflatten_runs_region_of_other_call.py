@@ -19,7 +19,7 @@
 
 The addition is in a no_grad region. unflatten has the second call return the doubled `y`, in variants
 `outer@1` and `0@1` without the region, then takes the two graphs of `outer` for one, since they differ in the
-target of a call_module node alone. For 0 no value tells.
+target of a call_module node alone. With 0, the values do not show it.
 """
 
 import sys

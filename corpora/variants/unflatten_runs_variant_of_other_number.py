@@ -17,8 +17,9 @@
 # ///
 """The second call multiplies by 3, the first by 2, and the unflattened module multiplies by 2 both times.
 
-The two names of the child get a graph each, which differ in a number. The two graphs of `outer` differ in the
-target of their call_module node alone, are taken for one, and `second` is never called. For 0 no value tells.
+The two names of the child get a graph each, which differ in a number. The two graphs of `outer` differ in
+the target of their call_module node alone, are taken for one, and `second` is never called. With 0, the
+values do not show it.
 """
 
 import sys

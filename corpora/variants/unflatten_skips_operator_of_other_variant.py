@@ -18,7 +18,8 @@
 """The second call, of a scalar, begins with abs; the unflattened module calls the child at once both times.
 
 `inner` gets two graphs, of which `inner@1` has the abs. The two graphs of `outer` differ in the target of
-their call_module node alone, are taken for one, and `inner@1` is never run. For 1 no value tells.
+their call_module node alone, are taken for one, and `inner@1` is never run. With 1, the values do not show
+it.
 """
 
 import sys

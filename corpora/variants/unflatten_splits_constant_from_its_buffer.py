@@ -18,7 +18,7 @@
 """`same` is the buffer `state`; what `relu` returns is that very tensor in eager, another after unflatten.
 
 Export lifts `same` as a constant of `relu`, where it is first read. The loop that restores constants clones
-it anew, and never looks at the clones made of buffers.
+it again, and never looks at the clones made of buffers.
 """
 
 import sys

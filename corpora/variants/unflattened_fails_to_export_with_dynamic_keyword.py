@@ -16,9 +16,9 @@
 # unaffected = ["2.14.1"]
 # at-fault = "torch/export/_trace.py, _get_range_constraints: combined_args_traced_order"
 # ///
-"""What unflatten returns cannot be exported again where a keyword argument has a dynamic size.
+"""The result of unflatten cannot be exported again where a keyword argument has a dynamic size.
 
-It takes `**kwargs`, and _get_range_constraints puts each keyword beside what binds them: no spec is like
+It takes `**kwargs`, and _get_range_constraints puts each keyword next to what binds them: no spec is like
 that.
 """
 

@@ -438,7 +438,7 @@ def test_each_alteration_is_told_in_words_of_its_own() -> None:
 def test_what_is_given_twice_gets_a_tensor_of_its_own_the_second_time() -> None:
     x = torch.arange(4.0)[::2]
     (one,) = deviations([x, 1, x], {"apart"})
-    assert (one.target, one.description) == (2, "args[2] is a tensor of its own")
+    assert (one.target, one.description) == (2, "args[2] is a separate tensor")
     inputs = Examples((x, 1, x), {}).with_deviation(one)
     assert inputs.args[0].equal(inputs.args[2]) and inputs.args[0].stride() == inputs.args[2].stride()
     assert storage_id(inputs.args[0]) != storage_id(inputs.args[2])
@@ -448,7 +448,7 @@ def test_what_is_given_twice_gets_a_tensor_of_its_own_the_second_time() -> None:
 def test_what_is_given_twice_gets_other_values_the_second_time() -> None:
     x = torch.arange(4.0)
     (one,) = deviations([x, 1, x], {"unlike"})
-    assert (one.target, one.description) == (2, "args[2] is a tensor of its own, with other values")
+    assert (one.target, one.description) == (2, "args[2] is a separate tensor, with other values")
     inputs = Examples((x, 1, x), {}).with_deviation(one)
     assert inputs.args[0].equal(x) and not inputs.args[2].equal(x)
     assert deviations([x, x.clone()], {"unlike"}) == []

@@ -12,7 +12,7 @@ from exportdiff.judging.checks.structure.call_order import CallOrder
 from exportdiff.judging.checks.structure.check import ModulesUnknown, structure
 from exportdiff.judging.checks.structure.enumeration import OrderDiffers
 from exportdiff.judging.checks.structure.translation import translation
-from exportdiff.runtime.observing.graphs import Exported, Frame, Listing, Operand, Spec, Step, Visit
+from exportdiff.runtime.observing.graphs import Exported, Listing, ModuleFrame, Operand, Spec, Step, Visit
 from exportdiff.runtime.observing.observation import ExportedObservation
 from exportdiff.runtime.paths import parse
 from support.evidence_of import limit_name, text
@@ -75,7 +75,7 @@ def test_a_returned_constant_has_no_name_in_the_graph() -> None:
     assert whats(seen(replace(EXPORTED, outputs=both, returned=("sub", "")))) == []
 
 
-def refiled(*frames: tuple[Frame, ...] | None) -> Exported:
+def refiled(*frames: tuple[ModuleFrame, ...] | None) -> Exported:
     steps = (each._replace(frames=where) for each, where in zip(STEPS, frames, strict=True))
     return replace(EXPORTED, listing=listing(*steps, returns=2))
 
@@ -90,12 +90,12 @@ def refiled(*frames: tuple[Frame, ...] | None) -> Exported:
         (((CALL_A,), (CALL_A,), (CALL_C,)), ("calls", "missing")),
         (((CALL_C,), (CALL_A, CALL_B), (CALL_A,)), ("calls", "order")),
         (((CALL_B,), (CALL_A,), (CALL_C,)), ("calls", "order")),
-        (((CALL_A, CALL_B), (CALL_A,), (Frame("a", "a@1"),)), ("calls", "order")),
-        (((CALL_A, CALL_B), (CALL_A,), (Frame("d", "d"),)), ("calls", "unknown")),
+        (((CALL_A, CALL_B), (CALL_A,), (ModuleFrame("a", "a@1"),)), ("calls", "order")),
+        (((CALL_A, CALL_B), (CALL_A,), (ModuleFrame("d", "d"),)), ("calls", "unknown")),
     ],
 )
 def test_calls_that_the_graph_records(
-    frames: tuple[tuple[Frame, ...] | None, ...], what: tuple[str, ...] | None
+    frames: tuple[tuple[ModuleFrame, ...] | None, ...], what: tuple[str, ...] | None
 ) -> None:
     assert whats(seen(refiled(*frames), None)) == ([what] if what else [])
 
@@ -130,7 +130,7 @@ def test_what_is_computed_again_runs_where_it_is_read(
 ) -> None:
     detach = Step("aten.detach.default", "(%)", (0,), (CALL_A,), name="detach", **change)
     ours = listing(STEPS[0], detach, STEPS[2], returns=2)
-    theirs = (MADE[0], detach._replace(frames=(Frame("a", 3),), name=name), MADE[2])
+    theirs = (MADE[0], detach._replace(frames=(ModuleFrame("a", 3),), name=name), MADE[2])
     rebuilt = replace(REBUILT, listing=listing(*theirs, returns=2))
     assert whats(seen(replace(EXPORTED, listing=ours), rebuilt)) == what
 
@@ -157,10 +157,10 @@ def test_what_a_call_does_not_return_may_be_computed_again(
 ) -> None:
     add = Step("aten.add.Tensor", "(%, 1)", (0,), (CALL_A,), name="add")
     end = Step("aten.mul.Tensor", "(%, %)", (1, 1), (CALL_C,))
-    again = add._replace(frames=(Frame("c", 2),), name=name)
+    again = add._replace(frames=(ModuleFrame("c", 2),), name=name)
     ours = listing(STEPS[0], add, *between, end, returns=2 + len(between))
-    made = (MADE[0], *(each._replace(frames=(Frame("a", 0),)) for each in (add, *between)))
-    read = end._replace(operands=(1, len(made)), frames=(Frame("c", 2),))
+    made = (MADE[0], *(each._replace(frames=(ModuleFrame("a", 0),)) for each in (add, *between)))
+    read = end._replace(operands=(1, len(made)), frames=(ModuleFrame("c", 2),))
     theirs = replace(REBUILT, listing=listing(*made, again, read, returns=len(made) + 1))
     found = seen(replace(EXPORTED, listing=ours), theirs)
     assert whats(found) == what
@@ -179,7 +179,7 @@ def test_where_state_is_written_what_it_was_may_be_cloned(
 @pytest.mark.parametrize(("read", "wrong"), [(2, False), (3, True)])
 def test_a_clone_of_what_was_may_come_before_one_that_was_exported(read: int, wrong: bool) -> None:
     last = Step("aten.clone.default", "(%)", (2,), (CALL_C,), name="clone")
-    frames = (Frame("c", 2),)
+    frames = (ModuleFrame("c", 2),)
     early = last._replace(operands=(1,), frames=frames, name="clone_default")
     late = last._replace(operands=(read,), frames=frames)
     exported = replace(EXPORTED, listing=listing(*STEPS, last, returns=3), written=("t",))
@@ -198,7 +198,7 @@ def test_all_names_of_a_shared_module_are_one() -> None:
     assert EAGER.hierarchy is not None
     shared = {**EAGER.hierarchy.first, "d": "a.b"}
     reference = replace(EAGER, hierarchy=replace(EAGER.hierarchy, first=shared))
-    frames = ((CALL_A, Frame("d", "d")), (CALL_A,), (CALL_C,))
+    frames = ((CALL_A, ModuleFrame("d", "d")), (CALL_A,), (CALL_C,))
     exported = replace(refiled(*frames), call_graph=(*NAMES, "d"))
     assert whats(seen(exported, None), reference) == []
 
@@ -240,8 +240,8 @@ def running(*steps: Step, returns: Operand = 2, **change: Any) -> ExportedObserv
         (running(*MADE[:2], MADE[2]._replace(operands=(1, "a.w"))), ("operands", "buffer", "parameter")),
         (running(*MADE[:2], MADE[2]._replace(arguments="(%, %){alpha=2}")), ("arguments",)),
         (running(*MADE[:2], MADE[2]._replace(frames=())), ("owner",)),
-        (running(*MADE[:2], MADE[2]._replace(frames=(Frame("a", 0),))), ("owner",)),
-        (running(MADE[0], MADE[1]._replace(frames=(Frame("a", 3),)), MADE[2]), ("call",)),
+        (running(*MADE[:2], MADE[2]._replace(frames=(ModuleFrame("a", 0),))), ("owner",)),
+        (running(MADE[0], MADE[1]._replace(frames=(ModuleFrame("a", 3),)), MADE[2]), ("call",)),
         (
             running(*MADE[:2], MADE[2]._replace(operands=(1, "a.w")), shared=frozenset({2})),
             ("shared-graph",),
@@ -347,7 +347,7 @@ def test_each_difference_says_what_and_where() -> None:
 
 def test_names_of_slices_and_of_items_are_a_documented_limit() -> None:
     def excuse(name: str) -> str:
-        candidate = seen(refiled((CALL_A, CALL_B), (CALL_A,), (Frame(name, name),)), None)
+        candidate = seen(refiled((CALL_A, CALL_B), (CALL_A,), (ModuleFrame(name, name),)), None)
         (found,) = structure(EAGER, candidate)
         return limit_name(found, EAGER, candidate)
 

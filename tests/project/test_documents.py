@@ -51,6 +51,8 @@ def test_the_python_runs_and_prints_what_its_comments_say(tmp_path: pathlib.Path
     """One process imports every block as a file of tests, and runs the tests that blocks define."""
     said: list[str] = []
     for number, (file, text) in enumerate(_blocks("python")):
+        if text.startswith(" "):
+            continue  # a part of another block
         # Three examples of a property are enough to see that the text is right.
         text = text.replace("@settings(deadline=None)", "@settings(deadline=None, max_examples=3)")
         name = re.sub(r"\W", "_", str(file.relative_to(ROOT)))
@@ -152,6 +154,15 @@ def test_the_readme_is_short() -> None:
     assert (ROOT / "README.md").stat().st_size <= 8000
 
 
+def test_the_changelog_counts_the_corpus() -> None:
+    text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    root_causes = len(list(CORPORA.glob("open/*.py")))
+    variants = len(list(CORPORA.glob("variants/*.py")))
+    fixes = {file.stem.partition("@")[0] for file in CORPORA.glob("fixes/*.patch")}
+    assert f"{root_causes} root causes" in text
+    assert f"{variants} variants, and {len(fixes)} candidate fixes" in text
+
+
 def test_a_page_begins_with_whom_it_is_for() -> None:
     firsts = {page: page.read_text(encoding="utf-8").split("\n\n")[1] for page in PAGES}
     assert [
@@ -229,10 +240,11 @@ def test_contributing_names_what_its_files_contain() -> None:
             for word in words
             for folder in SOURCES
             for path in [folder / word]
-            if path.is_file() and path.suffix == ".py"
+            if path.suffix == ".py" or path.is_dir()
         ]
-        text = "\n".join(path.read_text(encoding="utf-8") for path in files)
-        wrong += [word for word in words if re.fullmatch(r"[A-Z][A-Z_]+", word) and word not in text]
+        files += [file for path in files for file in path.glob("*.py")]
+        text = "\n".join(file.read_text(encoding="utf-8") for file in files if file.is_file())
+        wrong += [word for word in words if re.fullmatch(r"_?[A-Z][A-Z_]+", word) and word not in text]
     assert wrong == []
 
 

@@ -15,6 +15,7 @@ import torch
 from exportdiff.core.case import case_from_source
 from exportdiff.core.finding import Evidence, Finding, Stage
 from exportdiff.core.path import Path
+from exportdiff.core.plain_data import dumps, loads
 from exportdiff.judging.checks import CHECKS
 from exportdiff.judging.checks.aliasing import OutputMemory, WriteDiffers, WriteRefused, WriteShows
 from exportdiff.judging.checks.alive import ALIVE, ProcessDied
@@ -234,6 +235,10 @@ def test_the_graph_of_a_program_for_inference_runs_without_gradients(tmp_path: p
         file.write_text(repro_source(finding(evidence, "fake", path), STATEFUL))
         assert ("with torch.no_grad():\n        compare.run" in file.read_text()) == inference
         assert run(file)[0] == 0
+
+
+def test_evidence_comes_back_from_the_journal() -> None:
+    assert [evidence for _, evidence in EVIDENCE if loads(dumps(evidence)) != evidence] == []
 
 
 def test_every_class_of_evidence_is_written() -> None:

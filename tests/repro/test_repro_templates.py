@@ -17,7 +17,7 @@ from exportdiff.repro import repro_source
 from exportdiff.repro.parts import Deviating
 from exportdiff.repro.paste import Template, Values, with_helpers
 from exportdiff.repro.program import program_of
-from exportdiff.repro.script import Setting, script
+from exportdiff.repro.script import ScriptSetting, script
 from exportdiff.repro.templates import inputs as input_templates
 from exportdiff.repro.templates import observers, pairs, scripts
 from exportdiff.repro.templates.properties import PROPERTIES
@@ -83,7 +83,7 @@ CALLS = {"make": "fresh()", "export": "EXPORTED", "lower": "ep.module()", "input
 
 def filled(function: Any, **changes: Any) -> str:
     setting: dict[str, Any] = {"calls": CALLS, "names": {}, "has_kwargs": True}
-    return script([Template(function)], Setting(**{**setting, **changes}))
+    return script([Template(function)], ScriptSetting(**{**setting, **changes}))
 
 
 def called() -> None:

@@ -11,9 +11,9 @@ from exportdiff.core.path import Path
 from exportdiff.judging.checks.structure.check import structure
 from exportdiff.runtime.observing.graphs import (
     Exported,
-    Frame,
     Hierarchy,
     Listing,
+    ModuleFrame,
     Operand,
     Rebuilt,
     Spec,
@@ -25,10 +25,10 @@ from exportdiff.runtime.observing.tensors import State, snapshot
 from exportdiff.runtime.paths import parse
 
 NAMES = ("", "a", "a.b", "c")
-CALL_A, CALL_B, CALL_C = Frame("a", "a"), Frame("a.b", "a.b"), Frame("c", "c")
+CALL_A, CALL_B, CALL_C = ModuleFrame("a", "a"), ModuleFrame("a.b", "a.b"), ModuleFrame("c", "c")
 
 
-def step(operator: str, *operands: Operand, frames: tuple[Frame, ...] | None = (), **more: Any) -> Step:
+def step(operator: str, *operands: Operand, frames: tuple[ModuleFrame, ...] | None = (), **more: Any) -> Step:
     return Step(operator, f"({', '.join('%' for _ in operands)})", operands, frames, **more)
 
 
@@ -55,7 +55,7 @@ MADE = tuple(
     each._replace(frames=frames)
     for each, frames in zip(
         STEPS,
-        ((Frame("a", 0), Frame("a.b", 1)), (Frame("a", 0),), (Frame("c", 2),)),
+        ((ModuleFrame("a", 0), ModuleFrame("a.b", 1)), (ModuleFrame("a", 0),), (ModuleFrame("c", 2),)),
         strict=True,
     )
 )

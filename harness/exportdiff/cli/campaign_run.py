@@ -44,7 +44,7 @@ def run_campaign(
     named = CiFiles(campaign, folder, summary, junit)
     with (
         NdjsonLog(folder.log) as log,
-        ConsoleReport(make_console(), folder, tally) as console,
+        ConsoleReport(make_console(), folder, campaign) as console,
         interruptible() as stop,
         limited(memory=settings.memory),
     ):
@@ -54,4 +54,4 @@ def run_campaign(
                 listener(event)
     if tally.harness_errors:
         return 3
-    return 1 if tally.shown or tally.changed("torch regression") else 0
+    return 1 if tally.findings or tally.changed("torch regression") else 0

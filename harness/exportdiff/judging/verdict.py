@@ -21,8 +21,8 @@ from exportdiff.judging.exemptions.refusals import REFUSALS
 from exportdiff.judging.precision import in_float64, with_exact_values
 from exportdiff.judging.results import PathResult, Unjudged, Verdict
 from exportdiff.runtime.inputs.copies import CALLS
+from exportdiff.runtime.observing.faster_torch import faster_torch
 from exportdiff.runtime.observing.observation import CompiledObservation, PipelinedObservation
-from exportdiff.runtime.observing.shortcuts import shortcuts
 from exportdiff.runtime.observing.tensors import TensorSnapshot
 from exportdiff.runtime.observing.values import parts
 from exportdiff.runtime.paths import eager_key
@@ -48,12 +48,12 @@ def judge(
     paths: Sequence[Path],
     checks: Sequence[str] | None = None,
     refusals: Sequence[FixRefusal] = (),
-    tell: Callable[[PathResult, PathFindings], None] = lambda result, found: None,
+    on_path: Callable[[PathResult, PathFindings], None] = lambda result, found: None,
 ) -> Verdict:
     """Run ``case`` eagerly and along every path, and compare what was observed.
 
-    ``refusals``: what the installed fixes declare; a path that raises one is unsupported. ``tell`` gets the
-    result and the findings of each path as soon as they are there.
+    ``refusals``: what the installed fixes declare; a path that raises one is unsupported. ``on_path`` gets
+    the result and the findings of each path as soon as they are there.
 
     Raises ValueError for an unknown check, and whatever building the case raises.
     """
@@ -61,12 +61,11 @@ def judge(
         if name not in CHECKS:
             raise ValueError(f"no check {name!r}; there are {', '.join(CHECKS)}")
     chosen = frozenset(CHECKS if checks is None else checks)
-    with _quiet(), _own_random_numbers(), shortcuts():
-        try:
-            return _Judgement(case, paths, chosen, refusals).verdict(tell)
-        except _OtherValuesFailError:
-            case = replace(case, other_values=False)
-            return _Judgement(case, paths, chosen, refusals).verdict(tell)
+    with _quiet(), _own_random_numbers(), faster_torch():
+        with contextlib.suppress(_OtherValuesFailError):
+            return _Judgement(case, paths, chosen, refusals).verdict(on_path)
+        case = replace(case, other_values=False)
+        return _Judgement(case, paths, chosen, refusals).verdict(on_path)
 
 
 class _OtherValuesFailError(Exception):
@@ -109,14 +108,14 @@ class _Judgement:
         self._clock = Stopwatch()
         self._paths = [path for path in paths if applies(case, path)]
         self._unjudged = [
-            Unjudged(path, "the model has dynamic shapes of its own")
+            Unjudged(path, "the model has its own dynamic shapes")
             for path in paths
             if not applies(case, path)
         ]
         self._references: dict[tuple[str, ...], _Reference] = {}
         """By eager key."""
 
-    def verdict(self, tell: Callable[[PathResult, PathFindings], None]) -> Verdict:
+    def verdict(self, on_path: Callable[[PathResult, PathFindings], None]) -> Verdict:
         """Run eager, then each path; return the verdict."""
         for path in {eager_key(path): path for path in self._paths}.values():
             reason = self._run_eager(path)
@@ -132,7 +131,7 @@ class _Judgement:
             result, findings = self._judge_path(observed)
             results.append(result)
             found.append((observed.path, findings))
-            tell(result, findings)
+            on_path(result, findings)
         return Verdict(
             True, "", tuple(results), over_paths(found), self._clock.seconds, tuple(self._unjudged)
         )
@@ -172,14 +171,16 @@ class _Judgement:
             exact = observe_eager(wide, path.device, self._clock, {path.mode})
             findings, more = self._compare(with_exact_values(reference.observation, exact), observed)
             excused |= more
-        limits, because = tuple(sorted(excused)), reference.first_call_because
+        because = reference.first_call_because
         name = refused.name if refused is not None else ""
         if findings.findings:
             headline = findings.findings[0].evidence.headline
-            return PathResult(path, "finding", "", limits, headline, because, name), findings
-        if refused is not None:
-            return PathResult(path, "unsupported", name, limits, refused.message), findings
-        return PathResult(path, "ok", excused=limits, first_call_because=because), findings
+            result = PathResult(path, "finding", message=headline, first_call_because=because, refused=name)
+        elif refused is not None:
+            result = PathResult(path, "unsupported", reason=name, message=refused.message)
+        else:
+            result = PathResult(path, "ok", first_call_because=because)
+        return replace(result, excused=tuple(sorted(excused))), findings
 
     def _compare(self, reference: EagerObservation, candidate: Observation) -> tuple[PathFindings, set[str]]:
         """Return the findings of one path, and the names of the limits that excuse differences."""

@@ -1,4 +1,4 @@
-"""Confirms a repro file: the very text that is handed out is run in a fresh process."""
+"""Confirms a repro file: runs its text in a fresh process."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from exportdiff.runtime.observing.of_process import without_process
+from exportdiff.runtime.observing.portable_messages import without_process_details
 from exportdiff.runtime.processes.script import run_file
 
 if TYPE_CHECKING:
@@ -23,16 +23,17 @@ class Confirmation:
     reason: str
     """What it printed, or why it does not count."""
     code: int | None = None
-    """What it exited with; None: that is not known."""
+    """The exit code; None if it is not known."""
 
 
 def confirm(source: str, import_folder: str = "", within: Within = nullcontext) -> Confirmation:
-    """Run the text of a repro file in a fresh process; as if in a folder, whose modules it may import.
+    """Run the text of a repro file in a fresh process.
 
-    ``within`` opens a block around the run, in which fixes are in place.
+    It may import the modules of the folder ``beside``. ``within`` opens a block around the run, which
+    installs fixes.
     """
     with tempfile.TemporaryDirectory(prefix="exportdiff-") as folder:
         file = pathlib.Path(folder, "repro.py")
         file.write_text(source)
         run = run_file(file, within=within, import_folder=import_folder)
-    return Confirmation(run.code == 1, without_process(run.problem or run.last_line), run.code)
+    return Confirmation(run.code == 1, without_process_details(run.problem or run.last_line), run.code)

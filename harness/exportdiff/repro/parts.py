@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class NoReproError(ValueError):
-    """There is no way yet to write this finding down as a file."""
+    """No writer can show this finding in a file."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class Parts:
     of_program: bool = False
     """Whether the program itself is compared, so that its transforms come right after the export."""
     exports: bool = True
-    """Whether the script exports, on paths that can do without (``compile`` and ``pipeline``)."""
+    """Whether the script exports, on paths that need no export (``compile`` and ``pipeline``)."""
     deviating: Deviating | None = None
     """How the calls in ``with altered(...)`` deviate."""
 
@@ -59,5 +59,5 @@ def last_call(finding: Finding) -> int:
 Writer = Callable[["Finding"], "Parts | None"]
 """Return the parts for a finding of the writer's check, or None for one that it cannot show.
 
-Raises NoReproError where it knows that there is no way to show it.
+Raises NoReproError if it knows that no script can show it.
 """

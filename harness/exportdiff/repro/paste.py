@@ -1,4 +1,4 @@
-"""Pasting functions into repro files: the text of real functions, without what plain torch cannot read.
+"""Pastes functions into repro files: the source of real functions, without types.
 
 A template is a function of this project. It is linted, type-checked and tested like any other, and its source
 text goes into the file. Where the text depends on the finding, the template has a name in upper case
@@ -67,7 +67,7 @@ class Template:
 
 
 def with_helpers(function: Callable[..., Any]) -> Iterator[str]:
-    """Return the text of a function, without types, after that of the private ones that it calls."""
+    """Yield the text of the private functions that a function calls, then its text, without types."""
     module = sys.modules[function.__module__]
     text = Template(function).text
     for name in sorted(name for name in names_in(text) if name.startswith("_")):
@@ -106,7 +106,7 @@ def replace_name(text: str, name: str, value: str) -> str:
 
 
 def expression(function: Callable[..., Any]) -> str:
-    """Return the text of the expression that a function returns, which is all that it does."""
+    """Return the text of the expression that a function returns. It has no other statement."""
     (definition,) = cst.parse_module(_source(function)).body
     block = cst.ensure_type(cst.ensure_type(definition, cst.FunctionDef).body, cst.IndentedBlock)
     returned = cst.ensure_type(cst.ensure_type(block.body[-1], cst.SimpleStatementLine).body[0], cst.Return)
@@ -155,7 +155,7 @@ _FOR_TOOLS = ("# type:", "# noqa")
 
 
 class _Decided(cst.CSTTransformer):
-    """Takes the branches of the conditions whose outcome the values fix."""
+    """Resolves the conditions that the values decide: only the branch that is taken stays."""
 
     def __init__(self, values: Mapping[str, object]) -> None:
         self._known = {name: value for name, value in values.items() if isinstance(value, bool)}
@@ -166,7 +166,7 @@ class _Decided(cst.CSTTransformer):
     def leave_BooleanOperation(
         self, original_node: cst.BooleanOperation, updated_node: cst.BooleanOperation
     ) -> cst.BaseExpression:
-        """Take the right side of ``NAME and …`` if the name holds, and the name alone otherwise."""
+        """Take the right side of ``NAME and …`` if NAME is true, and NAME alone otherwise."""
         outcome = self._outcome(updated_node.left)
         if outcome is None or not isinstance(updated_node.operator, cst.And):
             return updated_node
@@ -206,7 +206,7 @@ class _Decided(cst.CSTTransformer):
 def statements_of(
     block: cst.BaseSuite, leading_lines: Sequence[cst.EmptyLine] = ()
 ) -> cst.FlattenSentinel[cst.BaseStatement]:
-    """Return the statements of a block, to stand where the block's owner stands, after its leading lines."""
+    """Return the statements of a block, to replace the statement that has the block."""
     first, *rest = cst.ensure_type(block, cst.IndentedBlock).body
     assert isinstance(first, cst.SimpleStatementLine | cst.BaseCompoundStatement)
     own = first.leading_lines

@@ -1,4 +1,4 @@
-"""The program in a repro file: its source text, and what the rest of the file must know of it."""
+"""The program in a repro file: its source text, and what the rest of the file depends on."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ MODULES = (
     "tempfile",
     "warnings",
 )
-"""What else than torch a file may import."""
+"""The modules besides torch that a file may import."""
 
 
 @dataclass(frozen=True)
-class Program:
-    """What the rest of the file must know of the source."""
+class ParsedProgram:
+    """The source, and what the rest of the file depends on."""
 
     source: str
     has_kwargs: bool
@@ -60,11 +60,11 @@ def program_of(source: str, *, probes: bool = True) -> str:
     return re.sub(r"\n{4,}", "\n\n\n", "\n".join(kept)).strip("\n")
 
 
-def read_program(source: str) -> Program:
+def read_program(source: str) -> ParsedProgram:
     """Find out what the functions of a program return."""
     tree = parse(source)
     functions = {node.name: node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
-    return Program(
+    return ParsedProgram(
         source=source,
         has_kwargs="make" in functions and _returns_three(functions["make"]),
         dynamic="dynamic_shapes" in functions,
@@ -72,10 +72,7 @@ def read_program(source: str) -> Program:
 
 
 def future_first(source: str) -> tuple[tuple[str, ...], str]:
-    """Take out the imports from ``__future__``: Python wants them above all others.
-
-    Return them, and the source without them.
-    """
+    """Return the imports from ``__future__``, which come first in a file, and the source without them."""
     nodes = [
         node
         for node in parse(source).body

@@ -1,4 +1,4 @@
-"""The statements of a repro file: in templates, what the path and the program need replaces the stand-ins."""
+"""The statements of a repro file: templates in which expressions for this path replace the stand-ins."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ if __name__ == "__main__":
 
 
 @dataclass(frozen=True)
-class Setting:
-    """What a script needs to know of the path and the program."""
+class ScriptSetting:
+    """What a script depends on, apart from the finding: the path and the program."""
 
     calls: Mapping[str, str]
-    """For each stand-in that scripts call without arguments that matter: an expression."""
+    """The expression for each stand-in that scripts call, whatever its arguments."""
     names: Mapping[str, str]
     """For each name in upper case: its text."""
     has_kwargs: bool
@@ -43,18 +43,18 @@ class Setting:
     leaves_only: bool = False
     """Whether only the leaves of outputs are compared."""
     done_to_eager: tuple[str, ...] = ()
-    """Expressions for what the model ``eager`` becomes once it is made, one after the other."""
+    """Expressions that replace the model ``eager`` one after the other, before it is called."""
     deviating: Deviating | None = None
 
 
-def script(pieces: Sequence[Template], setting: Setting) -> str:
+def script(pieces: Sequence[Template], setting: ScriptSetting) -> str:
     """Return the part below ``if __name__``, from templates of statements that continue each other."""
     text = filled("\n".join(piece.body for piece in pieces), setting)
     return _HEAD + textwrap.indent(text, "    ")
 
 
-def filled(text: str, setting: Setting) -> str:
-    """Put what the setting says in the place of the stand-ins of a text."""
+def filled(text: str, setting: ScriptSetting) -> str:
+    """Replace the stand-ins of a text."""
     for name, value in setting.names.items():
         text = replace_name(text, name, value)
     return cst.parse_module(text).visit(_Filled(setting)).code
@@ -75,7 +75,7 @@ _THINGS = ("out", "given", "module")
 class _Filled(cst.CSTTransformer):
     """Replaces the stand-ins, and adds or drops statements."""
 
-    def __init__(self, setting: Setting) -> None:
+    def __init__(self, setting: ScriptSetting) -> None:
         self._setting = setting
 
     # --- expressions ---
@@ -160,7 +160,7 @@ class _Filled(cst.CSTTransformer):
 def _with_first(
     first: cst.SimpleStatementLine, block: cst.With
 ) -> list[cst.SimpleStatementLine | cst.BaseCompoundStatement]:
-    """Return the statements in a block, after another one; a model that refuses that refuses the call."""
+    """Return the statements in a block after another one; if that one is refused, so is the call."""
     one, *others = cast("list[Any]", statements_of(block.body))
     if isinstance(one, cst.Try):
         body = one.body.with_changes(body=[first, *one.body.body])

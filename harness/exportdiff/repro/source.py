@@ -1,7 +1,7 @@
-"""A finding and its program -> a self-contained file that shows exactly this difference.
+"""Writes a finding and its program as a self-contained file that shows exactly this difference.
 
-The file imports torch and nothing of this project. It is put together from short pieces, one for each
-thing that can differ, so that it holds what this finding needs and nothing else.
+The file imports torch and nothing of this project. It consists of short pieces, and contains only those that
+this finding needs.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from exportdiff.repro import transforms
 from exportdiff.repro.paste import Template, names_in
 from exportdiff.repro.program import MODULES, future_first, program_of, read_program
 from exportdiff.repro.runners import run_from, runner_helpers, runner_name
-from exportdiff.repro.script import Setting, filled, script
+from exportdiff.repro.script import ScriptSetting, filled, script
 from exportdiff.repro.templates import inputs
 from exportdiff.repro.writers.table import parts_of
 from exportdiff.runtime import second_device
@@ -26,15 +26,15 @@ if TYPE_CHECKING:
     from exportdiff.core.finding import Finding
     from exportdiff.repro.parts import Parts
     from exportdiff.repro.paste import Values
-    from exportdiff.repro.program import Program
+    from exportdiff.repro.program import ParsedProgram
 
 HANG_SECONDS = 60
-"""After so long, the file itself calls it a hang."""
+"""Seconds after which the file reports a hang."""
 
 
 @dataclass(frozen=True)
-class Needs:
-    """The fixes that have to be in place for a file to show its bug."""
+class NeededFixes:
+    """The fixes that must be installed for a file to show its bug."""
 
     fixes: tuple[str, ...]
     """Their names in the corpus."""
@@ -42,10 +42,10 @@ class Needs:
     """Without the fixes, a known bug hides this one (``unmasked-by``), or torch is right (``caused-by``)."""
 
 
-def repro_source(finding: Finding, source: str, needs: Needs | None = None) -> str:
+def repro_source(finding: Finding, source: str, needs: NeededFixes | None = None) -> str:
     """Return the text of the repro file; ``needs``: the fixes without which torch does not show the finding.
 
-    Raises NoReproError for an unknown check, mode or runner, and for a finding that no writer knows.
+    Raises NoReproError for an unknown check, mode or runner, and for a finding that no writer can show.
     """
     parts = parts_of(finding)
     program = read_program(program_of(source, probes=parts.call >= CALLS))
@@ -60,7 +60,7 @@ def repro_source(finding: Finding, source: str, needs: Needs | None = None) -> s
     return "\n".join(head) + body
 
 
-def _header(finding: Finding, call: int, needs: Needs | None) -> str:
+def _header(finding: Finding, call: int, needs: NeededFixes | None) -> str:
     torch = version("torch").partition("+")[0]
     fields: dict[str, str | list[str]] = {
         "fingerprint": finding.fingerprint,
@@ -105,8 +105,8 @@ def _imports(body: str, program: str, device: str) -> str:
     return "\n".join((*lines, ""))
 
 
-def _body(finding: Finding, parts: Parts, program: Program) -> str:
-    """Put the part below the program together."""
+def _body(finding: Finding, parts: Parts, program: ParsedProgram) -> str:
+    """Return the part below the program."""
     device = finding.device if finding.device != "cpu" else ""
     wrap = transforms.wrapped("model", finding)
     sizes = transforms.sizes(finding)
@@ -132,7 +132,7 @@ def _body(finding: Finding, parts: Parts, program: Program) -> str:
     return "\n\n\n".join(["", *(piece.strip("\n") for piece in pieces)]) + "\n"
 
 
-def _inputs(finding: Finding, program: Program, device: str, *, probes: bool) -> Template:
+def _inputs(finding: Finding, program: ParsedProgram, device: str, *, probes: bool) -> Template:
     """Return the function that makes the inputs of a call."""
     values: Values = {
         "PROBES": probes,
@@ -146,8 +146,10 @@ def _inputs(finding: Finding, program: Program, device: str, *, probes: bool) ->
     return Template(inputs.inputs, values)
 
 
-def _setting(finding: Finding, parts: Parts, program: Program, fresh: str, *, dynamic: bool) -> Setting:
-    """Return what the script needs to know."""
+def _setting(
+    finding: Finding, parts: Parts, program: ParsedProgram, fresh: str, *, dynamic: bool
+) -> ScriptSetting:
+    """Return what the script depends on."""
     unpack = "args, kwargs" if program.has_kwargs else "args"
     spec = "dynamic_shapes=dynamic_shapes(), " if dynamic else ""
     further = transforms.export_arguments(finding)
@@ -161,7 +163,7 @@ def _setting(finding: Finding, parts: Parts, program: Program, fresh: str, *, dy
     original, copied = transforms.copying(finding, run_from("ep", finding, has_kwargs=program.has_kwargs))
     made = run_from(turned, finding, has_kwargs=program.has_kwargs)
     pipeline = finding.mode == "pipeline"
-    return Setting(
+    return ScriptSetting(
         calls={
             "make": fresh,
             "export": export,

@@ -1,4 +1,4 @@
-"""How to write down the transforms of a path: by the very functions that the harness ran."""
+"""How to write down the transforms of a path: with the functions that the harness ran."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ if TYPE_CHECKING:
 
 
 def helpers(finding: Finding) -> list[str]:
-    """Return the functions that the transforms are, in the order in which they need each other."""
+    """Return the functions of the transforms; each comes after those that it calls."""
     functions = [each.function for each in _transforms(finding)]
     return list(dict.fromkeys(text for function in functions for text in with_helpers(function)))
 
 
 def wrapped(model: str, finding: Finding) -> str:
-    """Return the expression for the model that the path and eager run, from that for the program's own."""
+    """Return the expression for the model that the path and eager run, given that for the program's model."""
     for each in _at(finding, "case"):
         model = model if each.sizes else f"{each.name}({model})"
     return model

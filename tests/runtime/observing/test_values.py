@@ -13,7 +13,7 @@ import torch
 
 from exportdiff.judging.checks.compare.leaves import ValuesDiffer, compare_leaf
 from exportdiff.runtime.observing import values
-from exportdiff.runtime.observing.isolation import Isolation
+from exportdiff.runtime.observing.saved_tensors import SavedTensors
 from exportdiff.runtime.observing.tensors import TensorSnapshot, snapshot
 from exportdiff.runtime.observing.values import LargeValues
 
@@ -102,7 +102,7 @@ def test_the_report_is_the_same_for_small_and_large_tensors(monkeypatch: pytest.
 def test_large_tensors_are_restored_from_the_file() -> None:
     base = torch.arange(2.0 * ELEMENTS)
     part = base[ELEMENTS:]
-    isolation = Isolation([base, part])
+    isolation = SavedTensors([base, part])
     expected = base.clone()
     for _ in range(2):
         part.zero_()

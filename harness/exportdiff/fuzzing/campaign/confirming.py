@@ -11,7 +11,7 @@ from exportdiff.fuzzing.campaign import events
 from exportdiff.fuzzing.campaign.own_errors import harness_error
 from exportdiff.fuzzing.campaign.triage import FindingPrograms, Witness, by_importance
 from exportdiff.known.corpus.needed_fixes import fixes_named
-from exportdiff.repro import Needs, repro_source
+from exportdiff.repro import NeededFixes, repro_source
 from exportdiff.repro.confirm import Confirmation
 from exportdiff.runtime.patching.fixes import applied
 from exportdiff.runtime.processes.child import Stopped
@@ -89,8 +89,10 @@ def with_fixes(
     return partial(confirm, within=partial(applied, fixes_named(classification.fixes, corpora)))
 
 
-def needs(classification: Classification) -> Needs | None:
+def needs(classification: Classification) -> NeededFixes | None:
     """Return the fixes that a repro file must name; None: plain torch shows the bug."""
     if not classification.fixes:
         return None
-    return Needs(classification.fixes, "unmasked-by" if classification.kind == "masked" else "caused-by")
+    return NeededFixes(
+        classification.fixes, "unmasked-by" if classification.kind == "masked" else "caused-by"
+    )

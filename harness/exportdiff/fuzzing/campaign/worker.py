@@ -20,8 +20,8 @@ from exportdiff.known.attribution.classification import Classification
 from exportdiff.known.attribution.explained import ExplainedFinding
 from exportdiff.known.attribution.knowledge import knowledge
 from exportdiff.known.attribution.residual import ResidualFinding, find_exposing_fixes, sort_residual_findings
-from exportdiff.known.corpus.fix_trials import cache_folder
-from exportdiff.runtime.observing.between_programs import clean_state
+from exportdiff.known.corpus.trial_results import cache_folder
+from exportdiff.runtime.observing.freeing_programs import clean_state
 from exportdiff.runtime.patching.fixes import fixes_that_raised
 from exportdiff.runtime.patching.installed import install, without_fixes
 from exportdiff.runtime.paths import cost

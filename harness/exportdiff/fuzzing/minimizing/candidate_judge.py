@@ -13,7 +13,7 @@ from exportdiff.core.case import case_from_source
 from exportdiff.core.errors import UsageError
 from exportdiff.judging.checks.alive import ProcessDied
 from exportdiff.judging.judge_case import judge_case
-from exportdiff.runtime.observing.between_programs import clean_state
+from exportdiff.runtime.observing.freeing_programs import clean_state
 from exportdiff.runtime.patching.fixes import applied
 from exportdiff.runtime.paths import parse
 from exportdiff.runtime.processes.child import Death, TaskFailure

@@ -11,7 +11,7 @@ import libcst as cst
 from exportdiff.core.errors import UsageError
 from exportdiff.fuzzing.minimizing.outline import FACTORY
 from exportdiff.known.corpus.entry import read_entry
-from exportdiff.repro import Needs
+from exportdiff.repro import NeededFixes
 from exportdiff.repro.program import program_of
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ class ProgramFile:
     check: str = ""
     fingerprint: str = ""
     signatures: tuple[tuple[str, ...], ...] = ()
-    needs: Needs | None = None
+    needs: NeededFixes | None = None
     """The fixes that must be installed for the finding to show."""
 
     def names(self, finding: Finding) -> bool:
@@ -74,7 +74,7 @@ def read_program_file(written: str) -> ProgramFile:
     source = program_of(source)
     needs = None
     if entry.needs:
-        needs = Needs(entry.needs, "unmasked-by" if entry.unmasked_by else "caused-by")
+        needs = NeededFixes(entry.needs, "unmasked-by" if entry.unmasked_by else "caused-by")
     return ProgramFile(
         _with_factory(source, name),
         folder,

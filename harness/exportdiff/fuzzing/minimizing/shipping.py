@@ -13,7 +13,7 @@ from exportdiff.repro.confirm import Confirmation, confirm
 if TYPE_CHECKING:
     from exportdiff.core.finding import Finding
     from exportdiff.fuzzing.minimizing.minimizer import Minimized
-    from exportdiff.repro import Needs
+    from exportdiff.repro import NeededFixes
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Shipped:
 
 
 def ship(
-    minimized: Minimized, confirm: Callable[[str], Confirmation] = confirm, needs: Needs | None = None
+    minimized: Minimized, confirm: Callable[[str], Confirmation] = confirm, needs: NeededFixes | None = None
 ) -> Shipped:
     """Write a repro file of the smallest program, or of an earlier one if its file does not show the finding.
 
@@ -55,7 +55,7 @@ def ship(
 
 
 def _written(
-    source: str, finding: Finding, confirm: Callable[[str], Confirmation], needs: Needs | None
+    source: str, finding: Finding, confirm: Callable[[str], Confirmation], needs: NeededFixes | None
 ) -> Shipped:
     try:
         text = repro_source(finding, source, needs)

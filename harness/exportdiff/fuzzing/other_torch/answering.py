@@ -12,7 +12,7 @@ from exportdiff.judging.exemptions.refusal import fix_refusals
 from exportdiff.judging.judge_case import judge_case
 from exportdiff.known.corpus.needed_fixes import fixes_named
 from exportdiff.repro import repro_source
-from exportdiff.runtime.observing.between_programs import clean_state
+from exportdiff.runtime.observing.freeing_programs import clean_state
 from exportdiff.runtime.patching.fixes import FixError, applied
 from exportdiff.runtime.paths import parse
 from exportdiff.runtime.paths.catalog import lacks

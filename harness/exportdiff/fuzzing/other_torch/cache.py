@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from exportdiff.core.cache_files import write_cache_file
 from exportdiff.fuzzing.other_torch.messages import FileAnswer
-from exportdiff.known.corpus.fix_trials import cache_folder, code_of
+from exportdiff.known.corpus.trial_results import cache_folder, code_of
 from exportdiff.runtime.processes.child import ended_from_outside
 
 if TYPE_CHECKING:

@@ -276,7 +276,7 @@ def _judge(pipe: Any, model: LoadableModel, paths: Sequence[Path]) -> None:
             pipe.send(result)
             pipe.send((result.path, judged))
 
-        verdict = judge(model.load(), paths, tell=tell)
+        verdict = judge(model.load(), paths, on_path=tell)
         return _End(verdict.invalid_reason, verdict.unjudged)
 
     pipe.send(_caught(work))

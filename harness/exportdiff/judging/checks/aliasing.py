@@ -21,24 +21,34 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class OutputMemory(InCall):
-    """Outputs share memory with something in eager and not on the path, or the reverse."""
+class TogetherOnOneSide(InCall):
+    """Outputs, and inputs or state, are together in eager or on the path, but not on both sides."""
 
     call: int
     names: frozenset[str]
-    """Outputs, inputs and state that share memory on one side."""
+    """Outputs, inputs and state that are together."""
     sorts: tuple[str, ...]
     """What these are: ``output``, ``input``, ``parameter``, ``buffer``, ``constant``."""
     new: bool
-    """Whether they share memory on the path only; else in eager only."""
+    """Whether they are together on the path only; else in eager only."""
 
     relation = Relation.IN_CALL_WEAK
+
+    @property
+    def sides(self) -> tuple[str, str]:
+        """The side on which they are together, and the other one, in words."""
+        return ("here", "in eager") if self.new else ("in eager", "here")
+
+
+@dataclass(frozen=True)
+class OutputMemory(TogetherOnOneSide):
+    """Outputs share memory with something in eager and not on the path, or the reverse."""
 
     def words(self) -> tuple[str, ...]:
         return ("became-shared" if self.new else "no-longer-shared", *self.sorts)
 
     def lines(self) -> Iterator[str]:
-        one, two = ("here", "in eager") if self.new else ("in eager", "here")
+        one, two = self.sides
         yield f"call {self.call}: {listed(self.names)} share memory {one}, {two} they do not"
 
 

@@ -56,10 +56,7 @@ class InputStructure(InCall):
 def inputs(reference: Observation, candidate: Observation) -> Iterator[Evidence]:
     """Compare values and metadata of every input after every call, and the items of lists and dicts."""
     for number, ours, theirs in comparable(reference, candidate):
-        for expected, seen in zip(ours.inputs.leaves, theirs.inputs.leaves, strict=False):
-            found = compare_leaf(expected.value, seen.value, metadata=True)
-            if found is not None:
-                yield InputLeaf(number, argument(expected.where), found)
+        yield from _leaves(number, ours.inputs, theirs.inputs)
         if ours.refilled is not None or theirs.refilled is not None:
             yield from _containers(number, ours.refilled or ours.inputs, theirs.refilled or theirs.inputs)
 
@@ -68,7 +65,11 @@ def _containers(call: int, ours: Tree, theirs: Tree) -> Iterator[Evidence]:
     """Compare the items of lists and dicts among the arguments, if a call has replaced some."""
     if ours.structure != theirs.structure:
         yield InputStructure(call, ours.structure, theirs.structure)
-        return
-    for expected, seen in zip(ours.leaves, theirs.leaves, strict=True):
+    else:
+        yield from _leaves(call, ours, theirs)
+
+
+def _leaves(call: int, ours: Tree, theirs: Tree) -> Iterator[Evidence]:
+    for expected, seen in zip(ours.leaves, theirs.leaves, strict=False):
         if (found := compare_leaf(expected.value, seen.value, metadata=True)) is not None:
             yield InputLeaf(call, argument(expected.where), found)

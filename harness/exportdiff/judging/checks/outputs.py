@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from exportdiff.core.finding import Evidence, Relation
-from exportdiff.judging.checks.aliasing import known_names, sorts_of
+from exportdiff.judging.checks.aliasing import TogetherOnOneSide, known_names, sorts_of
 from exportdiff.judging.checks.compare.crash import crash_lines, crash_words, shortened
 from exportdiff.judging.checks.compare.groups import listed, not_together
 from exportdiff.judging.checks.compare.guard_failures import is_guard_failure
@@ -116,24 +116,14 @@ class OutputLeaf(OfLeaf, InCall):
 
 
 @dataclass(frozen=True)
-class OutputIdentity(InCall):
+class OutputIdentity(TogetherOnOneSide):
     """Outputs are one object with something in eager and not on the path, or the reverse."""
-
-    call: int
-    names: frozenset[str]
-    """Outputs, inputs and state that are one object on one side."""
-    sorts: tuple[str, ...]
-    """What these are: ``output``, ``input``, ``parameter``, ``buffer``, ``constant``."""
-    new: bool
-    """Whether they are one object on the path only; else in eager only."""
-
-    relation = Relation.IN_CALL_WEAK
 
     def words(self) -> tuple[str, ...]:
         return ("identity", *self.sorts, *(("new",) if self.new else ()))
 
     def lines(self) -> Iterator[str]:
-        one, two = ("here", "in eager") if self.new else ("in eager", "here")
+        one, two = self.sides
         yield f"call {self.call}: {listed(self.names)} are one object {one}, {two} they are not"
 
 

@@ -18,7 +18,7 @@ from exportdiff.lab.bench.roots import roots_of
 from exportdiff.lab.bench.shape import Shape, shape_of
 from exportdiff.lab.bench.stage_clock import ATTRIBUTE, DRAW, LOAD, StageClock
 from exportdiff.lab.bench.threads import in_threads
-from exportdiff.runtime.observing.between_programs import clean_state
+from exportdiff.runtime.observing.freeing_programs import clean_state
 from exportdiff.runtime.processes.child import Death, TaskFailure
 from exportdiff.runtime.processes.in_child import ReusableWorker
 

@@ -26,7 +26,7 @@ from exportdiff.fuzzing.campaign.worker import Job, prepared
 from exportdiff.judging.exemptions.refusal import fix_refusals
 from exportdiff.judging.judge_case import judge_case
 from exportdiff.lab.faults import FAULTS
-from exportdiff.runtime.observing.between_programs import free_programs
+from exportdiff.runtime.observing.freeing_programs import free_programs
 from exportdiff.runtime.patching.installed import installed, without_fixes
 from exportdiff.runtime.paths.stopwatch import Stopwatch
 from exportdiff.runtime.processes.child import DEVNULL, Child, Death, Stopped, TaskFailure

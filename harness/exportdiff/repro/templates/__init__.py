@@ -1,1 +1,1 @@
-"""Functions that go into repro files as text; they need nothing but torch."""
+"""Functions that are copied into repro files as text. They import only torch, and nothing of exportdiff."""

@@ -38,7 +38,7 @@ def fresh_changed() -> Any:
 
 
 def inputs(call: int) -> Any:
-    """The example inputs; later calls get other values, and views of one memory stay such."""
+    """The example inputs; later calls get other values. Inputs that share memory still do."""
     if PROBES and call >= FIRST_PROBE:
         with when(ON_DEVICE, torch.device("DEVICE")):
             if SEED:

@@ -15,7 +15,7 @@ def all_pairs(expected: dict[str, Any], seen: dict[str, Any]) -> Any:
 
 
 def pairs_with_output(expected: dict[str, Any], seen: dict[str, Any]) -> Any:
-    """Pair each output with the other names: what the state shares with itself is another matter."""
+    """Pair each output with the other names. What the state shares with itself is another finding."""
     ours, theirs = expected, seen
     both = itertools.combinations(sorted(ours.keys() & theirs.keys()), 2)
     pairs = [pair for pair in both if "output" in str(pair)]

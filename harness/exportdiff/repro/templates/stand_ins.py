@@ -1,7 +1,7 @@
-"""Names in templates that something else replaces once the finding and its program are known.
+"""Names in templates that are replaced once the finding and its program are known.
 
-What is in upper case is replaced by name (``Template.values``). What is called like a function stands in the
-statements of a script, and repro/script.py replaces it.
+``Template.values`` replaces names in upper case. repro/script.py replaces calls of the other functions in
+the statements of scripts.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from typing import Any
 
 RANDOM = SEED = ON_DEVICE = PROBES = HAS_KWARGS = HANGS = VARIANTS = OF_SIZES = OF_LEAF = OF_VALUES = True
 WORDED = FOR_INFERENCE = MISSING = PRESERVES = HOLDS_GRAPHS = HAS_ALIASES = True
+LOWERS = RUNS = SEVERAL = True
 """Conditions."""
 
 FIRST_PROBE = 3
@@ -28,9 +29,9 @@ WORDS = ""
 PLACE = ""
 """Where in the outputs, or in ``(args, kwargs)``, a leaf is, as ``pytree.keystr`` writes it."""
 SECONDS = 30
-"""How long a program may run before the file calls that a hang."""
+"""Seconds that a program may run before the file reports a hang."""
 MEMORY = 2048
-"""MiB: so much memory is more than a program needs."""
+"""MiB of memory, more than a program needs."""
 OWNER: Any = None
 """An expression for a part of ``module``."""
 CHANGED: Any = None
@@ -42,7 +43,7 @@ COPIED: Any = None
 ep: Any = None
 """The exported program."""
 IS_LEAF: Any = None
-"""What counts as a leaf besides what is no container."""
+"""Extra types that are treated as leaves."""
 ALTERED: Any = None
 """An expression for the argument that a deviating call has in place of ``leaf``."""
 
@@ -96,7 +97,7 @@ def inputs(call: int = 0) -> tuple[Any, ...]:
 
 
 def altered(model: Any) -> Any:
-    """Stand for what makes the calls in a ``with`` block deviate: arguments, surroundings or an attribute."""
+    """Stand for what makes the calls in a ``with`` block deviate: an argument, a mode or an attribute."""
 
 
 def observe(*things: Any) -> dict[str, Any]:

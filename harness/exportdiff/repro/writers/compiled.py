@@ -15,12 +15,22 @@ from exportdiff.judging.checks.inputs import InputLeaf, InputStructure
 from exportdiff.judging.checks.outputs import OutputLeaf, OutputStructure
 from exportdiff.judging.checks.purity import ProcessLeftDifferent
 from exportdiff.judging.checks.state import AttributeDiffers, StateLeaf, UpdateLost
-from exportdiff.repro.deviating import deviating_parts
+from exportdiff.repro.deviating_calls import deviating_parts
 from exportdiff.repro.parts import Parts, last_call
 from exportdiff.repro.paste import Template
 from exportdiff.repro.templates import observers
 from exportdiff.repro.templates.scripts import compare
-from exportdiff.repro.templates.stand_ins import CALLS, WORDED, WORDS, altered, inputs, lower, make, observe
+from exportdiff.repro.templates.stand_ins import (
+    CALLS,
+    SEVERAL,
+    WORDED,
+    WORDS,
+    altered,
+    inputs,
+    lower,
+    make,
+    observe,
+)
 from exportdiff.repro.writers.crashes import exception_words
 from exportdiff.repro.writers.inputs import observing_inputs
 from exportdiff.repro.writers.outputs import observing_outputs
@@ -37,7 +47,7 @@ if TYPE_CHECKING:
 
 
 def noted(model: Any) -> Callable[[], None]:
-    """Note what the model holds; what is returned puts it back."""
+    """Save what the model holds; return a function that restores it."""
     stores: list[Any] = [vars(m) for m in model.modules()]
     stores += [each for store in stores for each in store.values() if isinstance(each, (dict, list))]
     kept = [(store, store.copy()) for store in stores]
@@ -79,23 +89,8 @@ def call_again() -> None:
 # One after the other: a model may leave other modes, and the next call begins with them.
 
 
-def one_call_of_each() -> Any:
-    """Observe one call on each side."""
-    sides = []
-    for side in ("eager", "torch.compile"):
-        torch.set_grad_enabled(True)
-        torch.set_default_dtype(torch.float32)
-        model, args, kwargs = make()
-        run = lower(model) if side == "torch.compile" else model
-        torch.manual_seed(0)
-        out = run(*args, **kwargs)
-        sides.append(observe(out, (args, kwargs), model))
-    expected, seen = sides
-    return expected, seen
-
-
-def several_calls_of_each() -> Any:
-    """Observe the last of several calls on each side."""
+def calls_of_each() -> Any:
+    """Observe one call on each side, or the last of several."""
     sides = []
     for side in ("eager", "torch.compile"):
         torch.set_grad_enabled(True)
@@ -103,7 +98,8 @@ def several_calls_of_each() -> Any:
         model, args, kwargs = make()
         run = lower(model) if side == "torch.compile" else model
         for call in range(CALLS):
-            args, kwargs = inputs(call)
+            if SEVERAL:
+                args, kwargs = inputs(call)
             torch.manual_seed(call)
             out = run(*args, **kwargs)
         sides.append(observe(out, (args, kwargs), model))
@@ -227,7 +223,7 @@ def write(finding: Finding) -> Parts | None:
 
 
 def _calls(finding: Finding, observe: Template, *observes: str) -> Parts:
-    calls = Template(several_calls_of_each if finding.call else one_call_of_each)
+    calls = Template(calls_of_each, {"SEVERAL": bool(finding.call)})
     return Parts([observe], [calls, Template(compare)], call=last_call(finding), observes=observes)
 
 

@@ -7,8 +7,18 @@ from typing import TYPE_CHECKING, Any
 
 from exportdiff.repro.parts import Parts, last_call
 from exportdiff.repro.paste import Template
-from exportdiff.repro.templates.stand_ins import CALLS, WORDED, WORDS, export, inputs, lower, make
-from exportdiff.repro.wording import plain_part
+from exportdiff.repro.stable_words import plain_part
+from exportdiff.repro.templates.stand_ins import (
+    CALLS,
+    LOWERS,
+    RUNS,
+    WORDED,
+    WORDS,
+    export,
+    inputs,
+    lower,
+    make,
+)
 
 if TYPE_CHECKING:
     from exportdiff.core.finding import Finding
@@ -24,40 +34,15 @@ def run_eager() -> Any:
     return model, args, kwargs, seen
 
 
-def try_export(model: Any, seen: str) -> str:
-    """Try the export alone."""
+def try_stage(model: Any, seen: str) -> str:
+    """Try the export alone, with the runner, or with the first call as well."""
     try:
         ep = export(model)
-    except Exception as error:
-        if type(error).__name__ != "ERROR":
-            raise
-        if WORDED and WORDS not in str(error):
-            raise
-        seen = f"{type(error).__name__}: {str(error).strip()[:200]!r}"
-    return seen
-
-
-def try_lower(model: Any, seen: str) -> str:
-    """Try the export and the runner."""
-    try:
-        ep = export(model)
-        candidate = lower(ep)
-    except Exception as error:
-        if type(error).__name__ != "ERROR":
-            raise
-        if WORDED and WORDS not in str(error):
-            raise
-        seen = f"{type(error).__name__}: {str(error).strip()[:200]!r}"
-    return seen
-
-
-def try_call(model: Any, seen: str) -> str:
-    """Try the first call."""
-    try:
-        ep = export(model)
-        candidate = lower(ep)
-        args, kwargs = inputs()
-        candidate(*args, **kwargs)
+        if LOWERS:
+            candidate = lower(ep)
+        if RUNS:
+            args, kwargs = inputs()
+            candidate(*args, **kwargs)
     except Exception as error:
         if type(error).__name__ != "ERROR":
             raise
@@ -105,18 +90,15 @@ def exception_words(failure: Failure) -> dict[str, str | bool]:
     return {"ERROR": failure.name, "WORDED": bool(words), "WORDS": repr(words)}
 
 
-_STAGES = {
-    "export": (try_export, "export"),
-    "lower": (try_lower, "making the RUNNER"),
-    "run": (try_call, "calling the RUNNER"),
-}
+_STAGES = {"export": "export", "lower": "making the RUNNER", "run": "calling the RUNNER"}
 
 
 def crash(finding: Finding, failure: Failure) -> Parts:
-    """Return the parts for an exception; the file raises what is another one."""
+    """Return the parts for an exception. The file does not catch any other one."""
     error = exception_words(failure)
     if finding.call:
         return Parts([], [Template(try_consecutive_calls, error)], call=last_call(finding))
-    attempt, stage = _STAGES[finding.stage]
-    pieces = [Template(run_eager), Template(attempt, error), Template(report, {"STAGE": stage})]
-    return Parts([], pieces)
+    attempt = Template(
+        try_stage, {**error, "LOWERS": finding.stage != "export", "RUNS": finding.stage == "run"}
+    )
+    return Parts([], [Template(run_eager), attempt, Template(report, {"STAGE": _STAGES[finding.stage]})])

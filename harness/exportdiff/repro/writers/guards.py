@@ -10,13 +10,14 @@ import torch
 
 from exportdiff.judging.checks.guards.check import CallRefused, WrongRecord
 from exportdiff.judging.checks.guards.deviations import BrokenByRefusal, RefusedButChanged, WrongAnswer
-from exportdiff.repro.deviating import deviating_parts
+from exportdiff.repro.deviating_calls import deviating_parts
 from exportdiff.repro.parts import Parts
 from exportdiff.repro.paste import Template
 from exportdiff.repro.templates.observers import everything
 from exportdiff.repro.templates.properties import PROPERTIES
 from exportdiff.repro.templates.stand_ins import (
     FACT,
+    NAMED,
     OF_VALUES,
     altered,
     export,
@@ -30,6 +31,7 @@ from exportdiff.repro.writers.crashes import crash
 if TYPE_CHECKING:
     from exportdiff.core.finding import Finding
     from exportdiff.judging.checks.compare.deviating import Altered
+    from exportdiff.repro.paste import Values
 
 
 # --- what the graph records of its inputs ---
@@ -49,23 +51,13 @@ def given_inputs() -> Any:
     return ep, actual
 
 
-def own_parameters() -> Any:
-    """Name the parameters."""
+def own_state() -> Any:
+    """Name the parameters, or the buffers."""
     model, args, kwargs = make()
     ep = export(model)
     model, args, kwargs = make()
-    state = dict(model.named_parameters(remove_duplicate=False))
-    actual = {n: state[fqn] for n, fqn in ep.graph_signature.inputs_to_parameters.items()}
-    return ep, actual
-
-
-def own_buffers() -> Any:
-    """Name the buffers."""
-    model, args, kwargs = make()
-    ep = export(model)
-    model, args, kwargs = make()
-    state = dict(model.named_buffers(remove_duplicate=False))
-    actual = {n: state[fqn] for n, fqn in ep.graph_signature.inputs_to_buffers.items()}
+    state = dict(NAMED(model, remove_duplicate=False))
+    actual = {n: state[fqn] for n, fqn in ep.graph_signature.inputs_to_KIND.items()}
     return ep, actual
 
 
@@ -172,8 +164,12 @@ def write(finding: Finding) -> Parts | None:
         case WrongRecord(sort=sort, leaf=leaf):
             of_values = leaf.word == "value"
             fact = PROPERTIES["python-value" if of_values else leaf.word]
-            heads = {"input": given_inputs, "parameter": own_parameters, "buffer": own_buffers}
-            head = Template(heads[sort], {"OF_VALUES": of_values})
+            values: Values = {
+                "OF_VALUES": of_values,
+                "NAMED": f"torch.nn.Module.named_{sort}s",
+                "inputs_to_KIND": f"inputs_to_{sort}s",
+            }
+            head = Template(given_inputs if sort == "input" else own_state, values)
             end = Template(compare_records, {"WORD": leaf.word, "FACT": fact})
             return Parts([], [head, end], of_program=True)
     return None

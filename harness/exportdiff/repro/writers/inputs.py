@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from exportdiff.judging.checks.inputs import InputLeaf, InputStructure
-from exportdiff.repro.observing import observing_leaves
+from exportdiff.repro.observe_functions import observing_leaves
 from exportdiff.repro.parts import Parts, last_call
 from exportdiff.repro.paste import Template
 from exportdiff.repro.templates.scripts import compare, consecutive_calls, first_call

@@ -14,7 +14,7 @@ from exportdiff.judging.checks.outputs import (
     OutputStructure,
     PathRaised,
 )
-from exportdiff.repro.observing import observing_leaves
+from exportdiff.repro.observe_functions import observing_leaves
 from exportdiff.repro.parts import Parts, last_call
 from exportdiff.repro.paste import Template
 from exportdiff.repro.templates.scripts import compare, consecutive_calls, first_call

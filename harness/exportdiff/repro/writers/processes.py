@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 
 def run_apart() -> None:
-    """Make the first call in a process of its own."""
-    if sys.argv[1:] == ["run"]:  # in a process of its own, which this may take down
+    """Make the first call in a separate process."""
+    if sys.argv[1:] == ["run"]:  # in a separate process, which this may end
         model, args, kwargs = make()
         ep = export(model)
         candidate = lower(ep)
@@ -37,8 +37,8 @@ def run_apart() -> None:
 
 
 def run_apart_in_memory() -> None:
-    """Make the first call in a process of its own, and look at its memory (Linux)."""
-    if sys.argv[1:] == ["run"]:  # in a process of its own, which this may fill
+    """Make the first call in a separate process, and look at its memory (Linux)."""
+    if sys.argv[1:] == ["run"]:  # in a separate process, whose memory this may fill
         model, args, kwargs = make()
         ep = export(model)
         candidate = lower(ep)

@@ -22,8 +22,8 @@ from exportdiff.judging.checks.purity import (
     StateCreated,
     StateSharingChanged,
 )
-from exportdiff.repro.deviating import deviating_parts
-from exportdiff.repro.observing import observing, observing_leaves
+from exportdiff.repro.deviating_calls import deviating_parts
+from exportdiff.repro.observe_functions import observing, observing_leaves
 from exportdiff.repro.parts import Parts, last_call
 from exportdiff.repro.paste import Template
 from exportdiff.repro.templates import observers
@@ -32,7 +32,9 @@ from exportdiff.repro.templates.stand_ins import (
     AMBIENT,
     CALLS,
     FACT,
+    LOWERS,
     OWNER,
+    SEVERAL,
     altered,
     ep,
     export,
@@ -48,6 +50,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from exportdiff.core.finding import Finding
+    from exportdiff.repro.paste import Values
 
 
 # --- what is observed ---
@@ -74,7 +77,7 @@ def sharing(module: Any) -> dict[str, Any]:
     modules = module.named_modules(remove_duplicate=False)
     stores = [(p, {**m._parameters, **m._buffers, **vars(m)}) for p, m in modules]
     state = [(f"{p}.{n}", t) for p, store in stores for n, t in store.items()]
-    real = (torch.Tensor, torch.nn.Parameter)  # what else is left there is another matter
+    real = (torch.Tensor, torch.nn.Parameter)  # fake tensors that are left there are another finding
     return {f"tensor of {n}": (id(t), t.untyped_storage()._cdata) for n, t in state if type(t) in real}
 
 
@@ -131,7 +134,7 @@ def around_export() -> Any:
     """Observe before and after the export."""
     model, args, kwargs = make()
     expected = observe((), (args, kwargs), model)
-    with contextlib.suppress(Exception):  # it may refuse, but not leave a mess behind
+    with contextlib.suppress(Exception):  # it may refuse, but must leave all as it was
         export(model)
     seen = observe((), (args, kwargs), model)
     return expected, seen
@@ -158,27 +161,12 @@ def around_calling() -> Any:
     return expected, seen
 
 
-def one_call_of_each() -> Any:
-    """Observe what is set after a call of each."""
-    eager, args, kwargs = make()
-    eager(*args, **kwargs)
-    expected = observe()
-    torch.set_grad_enabled(True)
-    torch.set_default_dtype(torch.float32)
-    model, args, kwargs = make()
-    ep = export(model)
-    candidate = lower(ep)
-    args, kwargs = inputs()
-    candidate(*args, **kwargs)
-    seen = observe()
-    return expected, seen
-
-
-def several_calls_of_each() -> Any:
-    """Observe what is set after several calls of each; the last may raise, in eager as well."""
+def calls_of_each() -> Any:
+    """Observe what is set after one or several calls of each; the last one may raise, in eager as well."""
     eager, args, kwargs = make()
     for call in range(CALLS):
-        args, kwargs = inputs(call)
+        if SEVERAL:
+            args, kwargs = inputs(call)
         with contextlib.suppress(Exception):
             eager(*args, **kwargs)
     expected = observe()
@@ -187,8 +175,10 @@ def several_calls_of_each() -> Any:
     model, args, kwargs = make()
     ep = export(model)
     candidate = lower(ep)
+    args, kwargs = inputs()
     for call in range(CALLS):
-        args, kwargs = inputs(call)
+        if SEVERAL:
+            args, kwargs = inputs(call)
         with contextlib.suppress(Exception):
             candidate(*args, **kwargs)
     seen = observe()
@@ -225,23 +215,17 @@ def compare_before_after(expected: dict[str, Any], seen: dict[str, Any]) -> None
     sys.exit(bool(wrong))
 
 
-def print_while_exporting() -> str:
-    """Export, and keep what is printed."""
+def print_while() -> str:
+    """Export, or lower, and keep what is printed."""
     model, args, kwargs = make()
+    if LOWERS:
+        ep = export(model)
     printed = io.StringIO()
     with contextlib.suppress(Exception), contextlib.redirect_stdout(printed):
-        export(model)
-    text = printed.getvalue().strip()
-    return text
-
-
-def print_while_lowering() -> str:
-    """Lower, and keep what is printed."""
-    model, args, kwargs = make()
-    ep = export(model)
-    printed = io.StringIO()
-    with contextlib.suppress(Exception), contextlib.redirect_stdout(printed):
-        lower(ep)
+        if LOWERS:
+            lower(ep)
+        else:
+            export(model)
     text = printed.getvalue().strip()
     return text
 
@@ -260,9 +244,8 @@ def write(finding: Finding) -> Parts | None:
     """Write down what export or lowering changes or prints."""
     match finding.evidence:
         case Printed(stage=stage, stream=stream):
-            printing = print_while_exporting if stage == "export" else print_while_lowering
-            redirect = {"redirect_stdout": f"redirect_{STREAMS[stream]}"}
-            return Parts([], [Template(printing, redirect), Template(report_print)])
+            values: Values = {"redirect_stdout": f"redirect_{STREAMS[stream]}", "LOWERS": stage == "lower"}
+            return Parts([], [Template(print_while, values), Template(report_print)])
         case HeldTensorChanged(aspect=aspect, name=name):
             return _around(finding, [observing(held_tensor, aspect, OWNER=_written(name))], "module")
         case StateChanged(sort=sort, aspect=aspect):
@@ -288,7 +271,7 @@ def write(finding: Finding) -> Parts | None:
         case ProcessChanged(names=(name, *_)):
             return _around(finding, [observing_setting(name)])
         case ProcessLeftDifferent(name=name, altered=None):
-            calls = Template(several_calls_of_each if finding.call else one_call_of_each)
+            calls = Template(calls_of_each, {"SEVERAL": bool(finding.call)})
             functions = [observing_setting(name)]
             return Parts(functions, [calls, Template(compare)], call=last_call(finding))
         case ProcessLeftDifferent(name=name, altered=deviation) if deviation is not None:
@@ -322,7 +305,7 @@ _STAGES: dict[str, tuple[Callable[..., Any], str]] = {
     "lower": (around_lowering, "making the RUNNER"),
     "run": (around_calling, "a call of the RUNNER"),
 }
-"""By stage: the script that observes before and after it, and what the script calls it."""
+"""By stage: the script that observes before and after it, and the name of the stage in the script."""
 
 
 def observing_setting(name: str) -> Template:

@@ -92,14 +92,14 @@ def compare_with_copy() -> None:
 
 
 def compare_call_variants() -> None:
-    """Say which call of a module has a tensor of its own."""
+    """Say which call of a module has a separate tensor."""
     model, args, kwargs = make()
     ep = export(model)
     candidate = lower(ep)
     tensors = observe(candidate)
     bases = {name: re.sub(r"@\d+", "", name) for name in tensors if "@" in name}
     wrong = [n for n, base in bases.items() if base in tensors and tensors[n] is not tensors[base]]
-    print(f"BUG: {wrong[0]} is a tensor of its own" if wrong else "ok: all calls share their state")
+    print(f"BUG: {wrong[0]} is a separate tensor" if wrong else "ok: all calls share their state")
     sys.exit(bool(wrong))
 
 

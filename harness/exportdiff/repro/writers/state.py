@@ -7,7 +7,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from exportdiff.judging.checks.state import StateAdded, StateLeaf, StateMissing, UpdateLost
-from exportdiff.repro.observing import observing
+from exportdiff.repro.observe_functions import observing
 from exportdiff.repro.parts import Parts, last_call
 from exportdiff.repro.paste import Template
 from exportdiff.repro.templates import observers

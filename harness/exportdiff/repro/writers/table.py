@@ -1,4 +1,4 @@
-"""The table of writers: which one shows a finding of which check."""
+"""The table of writers: for each check, the writer of its findings."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ WRITERS: Mapping[str, Writer] = {
 def parts_of(finding: Finding) -> Parts:
     """Return what the writer of the finding's check writes.
 
-    Raises NoReproError for an unknown check, and for evidence that its writer does not know.
+    Raises NoReproError for an unknown check, and for evidence that its writer cannot show.
     """
     if finding.check not in WRITERS:
         raise NoReproError(f"no way to write down a finding of the check {finding.check}")

@@ -338,7 +338,7 @@ _UNSEEN = {
     "conjugate": "is conjugated when it is read, or is no longer",
     "view": "is a view",
     "base": "is no view",
-    "unlike": "is a tensor of its own, with other values",
+    "unlike": "is a separate tensor, with other values",
 }
 """Kind of deviation -> what it changes, where sizes, strides and dtype stay."""
 
@@ -347,7 +347,7 @@ def _words(name: str, where: str, leaf: object, new: object, again: str) -> str:
     if again:
         return f"{where} is {again} once more"
     if isinstance(new, torch.Tensor) and _described(new) == _described(leaf):
-        return f"{where} {_UNSEEN.get(name, 'is a tensor of its own')}"
+        return f"{where} {_UNSEEN.get(name, 'is a separate tensor')}"
     return f"{where} is {_described(new)}, not {_described(leaf)}"
 
 

@@ -42,9 +42,9 @@ class Inputs:
 
 
 def _sizes_again(value: Any, spec: pytree.TreeSpec) -> Any:
-    """Make a torch.Size of what was one: torch puts it together as a plain tuple."""
+    """Return a torch.Size again: torch rebuilds it as a plain tuple."""
     if spec.type is torch.Size:
-        # An altered one may hold what none can.
+        # A deviating call may have put something else in it.
         return torch.Size(value) if all(isinstance(item, int) for item in value) else value
     if spec.type in (tuple, list):
         return spec.type(_sizes_again(*pair) for pair in zip(value, _parts(spec), strict=True))

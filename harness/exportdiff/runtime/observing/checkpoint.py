@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import nn
 
-from exportdiff.runtime.observing.isolation import Isolation
+from exportdiff.runtime.observing.saved_tensors import SavedTensors
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -33,7 +33,7 @@ class Checkpoint:
                 self._classes.append((value, dict(vars(value))))
             else:
                 self._containers.append((value, value.copy()))
-        self._isolation = Isolation(tensors)
+        self._isolation = SavedTensors(tensors)
 
     def is_unchanged(self) -> bool:
         """Whether all tensors are as they were."""

@@ -1,4 +1,4 @@
-"""Recording what surrounds a model: its modules, its inputs and the state of the process."""
+"""Records a model, its inputs and the state of the process, which export must not change."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def aftermath(model: nn.Module) -> Aftermath:
 
 
 # torch/_dynamo/eval_frame.py: OptimizedModule sets its attributes, such as the first one, on its module too.
-# The other one is the id of a wrapper, which each copy has of its own.
+# The second is the id of a wrapper, which differs between copies.
 _OWN_MARKS = {"_is_torch_compile", "_torchdynamo_wrapper_id"}
 
 
@@ -179,8 +179,8 @@ def object_attributes(model: nn.Module) -> dict[str, str]:
 def unregistered_modules(model: nn.Module) -> Iterator[tuple[str, nn.Module]]:
     """Yield the modules that a model holds without registering them, each once, with those below it.
 
-    They are in lists, tuples and dicts, or set by ``object.__setattr__``, or the class has them. Names are
-    what one would write: ``encoder.blocks[0].linear``.
+    They are in lists, tuples and dicts, or attributes of the class, or were set by ``object.__setattr__``.
+    A name is the expression for the module, such as ``encoder.blocks[0].linear``.
     """
     registered = dict(model.named_modules())
     seen = {id(module) for module in registered.values()}
@@ -202,8 +202,9 @@ def unregistered_modules(model: nn.Module) -> Iterator[tuple[str, nn.Module]]:
 
 
 def names_of_unregistered(model: nn.Module) -> frozenset[str]:
-    """Return every name that ``unregistered_modules`` has one of: ``block.blocks[0]`` may be ``block.first``
-    as well, and ``twin.first`` where ``twin`` is another name of ``block``.
+    """Return all names of all unregistered modules.
+
+    ``block.blocks[0]`` may also be ``block.first``, and ``twin.first`` if ``twin`` is the same module.
     """
     unregistered = dict(unregistered_modules(model))
     found = set(unregistered)
@@ -217,14 +218,14 @@ def names_of_unregistered(model: nn.Module) -> frozenset[str]:
 
 
 def _of_classes(module: nn.Module) -> Iterator[tuple[str, object]]:
-    """Yield the attributes of a module's classes, but for those of torch, and those that Python makes."""
+    """Yield the attributes of a module's classes, except those of torch and those that Python adds."""
     for each in type(module).__mro__:
         if each is not object and not each.__module__.startswith("torch."):
             yield from ((name, value) for name, value in vars(each).items() if not name.startswith("__"))
 
 
 def held_tensors(model: nn.Module) -> Iterator[tuple[str, torch.Tensor]]:
-    """Yield the tensors that a model holds in lists, tuples and dicts alone, as ``caches['k']``."""
+    """Yield the tensors that a model holds only in lists, tuples and dicts, such as ``caches['k']``."""
     registered = {id(tensor) for named in (named_state, named_constants) for _, tensor in named(model)}
     for prefix, module in (*model.named_modules(), *unregistered_modules(model)):
         for attribute, value in vars(module).items():
@@ -237,9 +238,9 @@ def held_tensors(model: nn.Module) -> Iterator[tuple[str, torch.Tensor]]:
 
 
 def fakes_in_objects(model: Any) -> dict[str, str]:
-    """Return the fake tensors that a model can reach through objects that are no modules, and functions.
+    """Return the fake tensors that a model can reach through functions and objects that are not modules.
 
-    It names them as one would write them: ``model.cache.items[0]``.
+    A name is the expression for the tensor, such as ``model.cache.items[0]``.
     """
     others = ("torch", "builtins", "collections", "enum", "typing", "abc", "numpy")
     found: dict[str, str] = {}

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from exportdiff.runtime.observing.of_process import without_process
+from exportdiff.runtime.observing.portable_messages import without_process_details
 
 if TYPE_CHECKING:
     from exportdiff.core.finding import Stage
@@ -19,13 +19,13 @@ _TORCH = str(pathlib.Path(torch.__file__).parent)
 
 @dataclass(frozen=True)
 class Failure:
-    """An exception, without its traceback: that would keep the model and its tensors alive."""
+    """An exception, without its traceback, which would keep the model and its tensors alive."""
 
     stage: Stage
     types: tuple[str, ...]
     """Qualified names of the exception's class and its bases, most derived first."""
     message: str
-    """The same in every process: without addresses, places of the build, and counts of generated code."""
+    """The same in every process: without addresses, folders of the build, and counts of generated code."""
     frames: tuple[str, ...]
     """``file:function`` of the innermost informative frames inside torch, innermost last."""
     by_torch: bool = False
@@ -37,7 +37,7 @@ class Failure:
         return self.types[0].rpartition(".")[2]
 
 
-# Frames that any error passes through: they name no cause.
+# Frames that any error passes through say nothing about the cause.
 _PLUMBING = {
     "__init__.py:export",
     "_trace.py:_export",
@@ -59,7 +59,7 @@ _PLUMBING = {
 
 
 def is_plumbing(frame: str) -> bool:
-    """Whether any error may pass through a frame, so that the frame names no cause."""
+    """Whether any error may pass through a frame, so that it says nothing about the cause."""
     return frame in _PLUMBING or frame.partition(":")[0] in _PLUMBING
 
 
@@ -83,7 +83,7 @@ def failure(error: BaseException, stage: Stage) -> Failure:
             f"{base.__module__}.{base.__qualname__}".removeprefix("builtins.")
             for base in type(error).__mro__[:-2]  # without BaseException and object
         ),
-        message=without_process(str(error)),
+        message=without_process_details(str(error)),
         frames=tuple((informative or frames)[-3:]),
         by_torch=bool(callers) and callers[-1].startswith(_TORCH),
     )

@@ -10,8 +10,8 @@ from torch.autograd.function import BackwardCFunction
 from torch.nn.modules.module import register_module_forward_pre_hook
 
 from exportdiff.runtime.observing.aliasing import OUTPUT
+from exportdiff.runtime.observing.autograd_history import has_history, node_of
 from exportdiff.runtime.observing.failure import Failure, failure
-from exportdiff.runtime.observing.history import has_history, node_of
 from exportdiff.runtime.observing.tensors import TensorSnapshot, snapshot
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ class Gradients:
     failure: Failure | None = None
     """Why the backward pass ended."""
     customized: bool = False
-    """Whether the model's own ``torch.autograd.Function`` has part in them."""
+    """Whether a ``torch.autograd.Function`` of the model computes some of them."""
     recomputes: bool = False
     """Whether the backward pass calls modules once more, as torch.utils.checkpoint does."""
 
@@ -96,12 +96,12 @@ def _leaves(tensor: torch.Tensor) -> list[torch.Tensor]:
 
 
 def _of_program(node: object) -> bool:
-    """Ask whether a node runs the backward of a function that is not torch's own."""
+    """Return whether a node runs the backward of a custom ``torch.autograd.Function``."""
     of_python = isinstance(node, BackwardCFunction)
     return of_python and not getattr(type(node), "_forward_cls", type(node)).__module__.startswith("torch.")
 
 
 def weights(output: torch.Tensor) -> torch.Tensor:
-    """Return small numbers, exact in binary and not all the same: a sum would hide what cancels."""
+    """Return small weights, exact in binary and not all equal: in a plain sum, differences could cancel."""
     places = torch.arange(output.numel(), device=output.device)
     return places.remainder(5).sub(1).div(4).to(output.dtype).reshape(output.shape)

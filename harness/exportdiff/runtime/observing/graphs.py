@@ -31,8 +31,8 @@ class Hierarchy:
     """Names of the parameters and buffers that belong to the state dict."""
     visits: tuple[Visit, ...] = ()
     unregistered: frozenset[str] = frozenset()
-    """All that one would write for modules that the model holds without registering them: ``blocks[0]``."""
-    told: frozenset[str] = frozenset()
+    """Expressions for the modules that the model holds without registering them, such as ``blocks[0]``."""
+    called_in_other_mode: frozenset[str] = frozenset()
     """First names of the modules that were called while they, or modules below them, were in another mode
     than before, or while parametrizations were cached (``torch.nn.utils.parametrize.cached``).
     """
@@ -47,7 +47,7 @@ class Hierarchy:
         return {**self.passed_on, **self.first}
 
 
-class Frame(NamedTuple):
+class ModuleFrame(NamedTuple):
     """One unfinished call of a submodule: an entry of the call stack."""
 
     module: str
@@ -56,7 +56,7 @@ class Frame(NamedTuple):
     """Differs between calls of the same module."""
 
 
-Frames = tuple[Frame, ...]
+Frames = tuple[ModuleFrame, ...]
 """The call stack, outermost call first, without the model itself."""
 
 Operand = int | str
@@ -101,7 +101,7 @@ class Step(NamedTuple):
 
     @property
     def is_named_by_its_operator(self) -> bool:
-        """Whether unflatten has made it anew: what it moves keeps its name, apart from a number.
+        """Whether unflatten has created it: a step that is only moved keeps its name, except for a number.
 
         fx writes ``sum_dim_int_list`` for ``sum.dim_IntList``.
         """

@@ -225,7 +225,7 @@ class ExportedObservation(Observation):
     """Names in the state dict of what runs, without numbers of call variants (``foo@1.weight`` is a further
     name of ``foo.weight``)."""
     written: frozenset[str] = frozenset()
-    """Names of the inputs and of the state that the graph returns anew, to be written back."""
+    """Names of the inputs and of the state whose new values the graph returns, to be written back."""
     may_narrow: bool = False
     """Whether the program may refuse probes: the spec of dynamic shapes leaves their sizes to export."""
     exported: Exported | None = None

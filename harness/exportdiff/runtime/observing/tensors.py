@@ -65,7 +65,7 @@ class TensorSnapshot:
 
 
 def snapshot(tensor: torch.Tensor, *, values: bool = True) -> TensorSnapshot:
-    """Copy a tensor as it is now. With ``values=False`` copy the metadata only."""
+    """Copy a tensor as it is now. With ``values=False`` copy only the metadata."""
     strided = tensor.layout is torch.strided
     return TensorSnapshot(
         dtype=_DTYPE_NAMES.get(tensor.dtype) or str(tensor.dtype).removeprefix("torch."),
@@ -127,7 +127,7 @@ _NUMPY_DIMENSIONS = 64
 def _has_pointer(tensor: torch.Tensor) -> bool:
     """Whether the data can be read.
 
-    Export forbids it for its fake tensors; after ``x.data = self.k`` it forbids it for a real one too.
+    Export forbids it for its fake tensors, and for a real tensor after ``x.data = self.k``.
     """
     try:
         tensor.data_ptr()
@@ -144,7 +144,7 @@ class Leaf:
     """Its place in the pytree: ``[0]['mask']``; empty if the leaf is the whole pytree."""
     value: TensorSnapshot | str
     role: str = "fresh"
-    """For an output of eager: what it is besides an output, such as ``output-is-input``."""
+    """For an output of eager: its role, such as ``output-is-input``."""
 
 
 def argument(where: str) -> str:
@@ -164,7 +164,7 @@ class Tree:
 
 def tree_snapshot(tree: object, role: Callable[[torch.Tensor], str] | None = None) -> Tree:
     """Copy a pytree of tensors and Python values."""
-    if isinstance(tree, torch.Tensor):  # by far the most frequent case: a short cut
+    if isinstance(tree, torch.Tensor):  # the most frequent case, without pytree
         return Tree("*", (Leaf("", snapshot(tree), role(tree) if role else "fresh"),))
     flat, places, spec = flatten(tree)
     leaves = tuple(
@@ -307,7 +307,7 @@ def storage_id(tensor: torch.Tensor) -> int:
     if tensor.layout is not torch.strided:
         return id(tensor)
     while torch._C._functorch.is_functorch_wrapped_tensor(tensor):
-        # A functorch transform's wrapper, which export may leave in a program, has no memory of its own.
+        # Export may leave a wrapper of a functorch transform in a program. It has no memory.
         tensor = torch._C._functorch.get_unwrapped(tensor)
     return int(tensor.untyped_storage()._cdata)
 
@@ -316,7 +316,7 @@ Role = Literal["input", "buffer", "param", "constant"]
 
 
 class Roles:
-    """Finds what an output tensor is besides an output: an input, a buffer, or a view of one."""
+    """Finds out whether an output is also an input or a buffer, or a view of one."""
 
     def __init__(self, model: nn.Module, inputs: Iterable[object]) -> None:
         """Remember the tensors that an output could be; ``inputs`` are the flattened arguments."""
@@ -324,7 +324,7 @@ class Roles:
         self._storages: dict[int, str] = {}
         self._seen: dict[int, torch.Tensor] = {}
         self._kept: list[object] = []
-        """Keeps alive what a call may release (``set_``, a new buffer): no output gets its address."""
+        """Keeps alive what a call may release (``set_``, a new buffer): no output must get its address."""
         for leaf in inputs:
             if isinstance(leaf, torch.Tensor):
                 self._add(leaf, "input")

@@ -1,8 +1,7 @@
 """The values of tensors. Those of large tensors lie in a file, once for each content.
 
-A judgement looks at every tensor of the state dozens of times, on every path, and most never change. A
-content is recognized by its hash; it is written when it is seen first, and read again only where a difference
-has to be described. So memory holds no copy of a large tensor.
+So no copy of a large tensor is in memory, although judging looks at each tensor of the state dozens of times.
+A content is recognized by its hash. It is written once, and read again only to describe a difference.
 """
 
 from __future__ import annotations
@@ -24,11 +23,11 @@ if TYPE_CHECKING:
     Values: TypeAlias = "Array | LargeValues"
 
 LARGE = 64 * 1024
-"""From so many bytes on, values lie in the file. Below, a copy costs less than finding it again."""
+"""Values of this size in bytes and above lie in the file. Smaller ones are cheaper to copy than to find."""
 
 
 class Content:
-    """Some bytes, kept outside of memory for as long as somebody refers to them."""
+    """Some bytes, kept outside of memory for as long as an object refers to them."""
 
     def __init__(self, data: Array) -> None:
         """Write the bytes, a flat array of uint8, to the file; if the disk is full, copy them."""

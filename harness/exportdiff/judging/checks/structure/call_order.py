@@ -1,4 +1,4 @@
-"""Part of the structure check: the calls of submodules are those that eager makes, in their order."""
+"""Part of the structure check: the calls of submodules are those of eager, in the same order."""
 
 from __future__ import annotations
 
@@ -23,10 +23,7 @@ class CallsUnknown(OfStructure):
     names: tuple[str, ...]
 
     stage = "export"
-
-    def words(self) -> tuple[str, ...]:
-        """Return fixed words."""
-        return ("calls", "unknown")
+    fixed_words = ("calls", "unknown")
 
     def lines(self) -> Iterator[str]:
         """List the modules."""
@@ -42,9 +39,7 @@ class CallOrder(OfStructure):
     expected: tuple[str, ...]
     seen: tuple[str, ...]
 
-    def words(self) -> tuple[str, ...]:
-        """Return fixed words."""
-        return ("calls", "order")
+    fixed_words = ("calls", "order")
 
     def lines(self) -> Iterator[str]:
         """Show both lists of calls."""
@@ -57,7 +52,7 @@ class CallOrder(OfStructure):
 
 @dataclass(frozen=True)
 class CallMissing(OfStructure):
-    """Eager computes something in a call, and the graph has nothing of this call."""
+    """Eager computes something in a call, and the graph has no operator of this call."""
 
     module: str
     expected: tuple[str, ...]
@@ -65,10 +60,7 @@ class CallMissing(OfStructure):
     seen: tuple[str, ...]
 
     stage = "export"
-
-    def words(self) -> tuple[str, ...]:
-        """Return fixed words."""
-        return ("calls", "missing")
+    fixed_words = ("calls", "missing")
 
     def lines(self) -> Iterator[str]:
         """Show both lists of calls."""
@@ -81,12 +73,12 @@ class _Tree(NamedTuple):
 
     module: str
     must: bool
-    """Whether it cannot be left out."""
+    """Whether the graph must have it."""
     children: list[_Tree]
 
 
 def _forest(visits: Iterable[Visit], hierarchy: Hierarchy) -> list[_Tree]:
-    """Put each call below the one during which it was made; those of graph modules are left out."""
+    """Nest calls: each is below the call during which it was made. Those of graph modules are left out."""
     roots: list[_Tree] = []
     lists: list[list[_Tree]] = []
     for module, within, computes in visits:
@@ -100,7 +92,7 @@ def _forest(visits: Iterable[Visit], hierarchy: Hierarchy) -> list[_Tree]:
 
 
 def _recorded(hierarchy: Hierarchy, listing: Listing) -> list[_Tree]:
-    """Return the calls that the operators of a graph say they were made in."""
+    """Return the calls that the operators of a graph were recorded in."""
     named = hierarchy.named
     roots: list[_Tree] = []
     known: dict[Frames, _Tree] = {}
@@ -125,7 +117,7 @@ def _needed(tree: _Tree) -> bool:
 
 
 def _fits(ours: Sequence[_Tree], theirs: Sequence[_Tree], *, all_needed: bool) -> bool:
-    """Whether calls are those of eager, in order, but for some that may be left out."""
+    """Whether calls are those of eager, in order; some of eager's may be missing."""
     reached = {0}
     for tree in ours:
         after = set() if all_needed and _needed(tree) else set(reached)
@@ -167,7 +159,7 @@ def _all(trees: Iterable[_Tree]) -> Iterator[_Tree]:
 def made_calls(hierarchy: Hierarchy, rebuilt: Rebuilt) -> Iterator[Evidence]:
     """Compare the calls that the rebuilt module makes with eager's.
 
-    Not where it calls a module that eager does not have: that is a difference of the modules.
+    A call of a module that eager does not have is reported as a difference of the modules instead.
     """
     first = hierarchy.named
     if any(name not in first for name, _ in rebuilt.calls):

@@ -1,4 +1,4 @@
-"""structure: eager's modules are there, each call runs its own graph, and all comes in eager's order.
+"""structure: the modules, their order and the graph of each call are those of eager.
 
 docs/reference/what-does-not-count.md lists what torch does not promise, so that this check leaves it out.
 """
@@ -35,9 +35,7 @@ class GraphBroken(OfStructure):
     stage: Stage
     reason: str
 
-    def words(self) -> tuple[str, ...]:
-        """Return fixed words."""
-        return ("graph", "broken")
+    fixed_words = ("graph", "broken")
 
     def lines(self) -> Iterator[str]:
         """Show the reason."""
@@ -52,10 +50,7 @@ class ModuleCycle(OfStructure):
     name: str
 
     stage = "lower"
-
-    def words(self) -> tuple[str, ...]:
-        """Return fixed words."""
-        return ("modules", "cycle")
+    fixed_words = ("modules", "cycle")
 
     def lines(self) -> Iterator[str]:
         """Name the module."""
@@ -71,10 +66,7 @@ class ModulesMissing(OfStructure):
     """Whether eager calls one of them."""
 
     stage = "lower"
-
-    def words(self) -> tuple[str, ...]:
-        """Return fixed words."""
-        return ("modules", "missing")
+    fixed_words = ("modules", "missing")
 
     def lines(self) -> Iterator[str]:
         """List the modules."""
@@ -88,10 +80,7 @@ class ModulesUnknown(OfStructure):
     names: tuple[str, ...]
 
     stage = "lower"
-
-    def words(self) -> tuple[str, ...]:
-        """Return fixed words."""
-        return ("modules", "unknown")
+    fixed_words = ("modules", "unknown")
 
     def lines(self) -> Iterator[str]:
         """List the modules."""
@@ -106,10 +95,7 @@ class NeedlessVariant(OfStructure):
     graph: str
 
     stage = "lower"
-
-    def words(self) -> tuple[str, ...]:
-        """Return fixed words."""
-        return ("variants", "needless")
+    fixed_words = ("variants", "needless")
 
     def lines(self) -> Iterator[str]:
         """Show the beginning of the graph."""
@@ -147,7 +133,7 @@ def structure(reference: EagerObservation, candidate: Observation) -> Iterator[E
 
 
 def _modules(hierarchy: Hierarchy, program: Exported, rebuilt: Rebuilt) -> Iterator[Evidence]:
-    """Look for modules that are missing, unknown, below themselves, or there twice for no reason."""
+    """Look for modules that are missing, unknown, below themselves, or there twice without need."""
     if rebuilt.cycle:
         yield ModuleCycle(rebuilt.cycle)
         return

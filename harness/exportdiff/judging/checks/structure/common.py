@@ -1,8 +1,8 @@
-"""What the parts of the structure check share: the base of their evidence, and how they write names."""
+"""The base of the evidence of the structure check, and how it writes names."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from exportdiff.core.finding import Relation
 from exportdiff.judging.checks.evidence import WithoutCall
@@ -14,8 +14,13 @@ if TYPE_CHECKING:
 class OfStructure(WithoutCall):
     """A mismatch of modules, calls or graphs; subclasses set ``stage``, or have it as a field."""
 
-    # Where a call differs as well, that is what a reader wants to see.
+    # A call that differs as well says more to a reader.
     relation = Relation.POSSIBLE_CAUSE
+    fixed_words: ClassVar[tuple[str, ...]] = ()
+
+    def words(self) -> tuple[str, ...]:
+        """Return fixed words; some subclasses add words from their fields."""
+        return self.fixed_words
 
 
 def two_lists(expected: Sequence[str], seen: Sequence[str]) -> tuple[str, str]:

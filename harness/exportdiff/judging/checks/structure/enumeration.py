@@ -1,7 +1,7 @@
-"""The order in which modules, parameters and buffers come: an optimizer's state, for example, goes by it.
+"""The order of modules, parameters and buffers: the state of an optimizer, for example, depends on it.
 
-Of a flat graph, which has modules only to hold its state, the parameters alone are compared. The keys of a
-state dict are read by name: nobody relies on their order.
+For a flat graph, whose modules only hold its state, the parameters alone are compared. The keys of a state
+dict are read by name, so that their order does not matter.
 """
 
 from __future__ import annotations

@@ -28,7 +28,8 @@ if TYPE_CHECKING:
     from exportdiff.runtime.observing.tensors import State
 
 
-class Occurrence(NamedTuple):
+@dataclass(frozen=True)
+class Occurrence:
     """One step, by its operator and its number among all steps of this operator, before any is left out."""
 
     operator: str
@@ -125,7 +126,7 @@ def translation(program: Exported, rebuilt: Rebuilt, state: State | None) -> Ite
         return
     ours, theirs = program.listing, rebuilt.listing
     found = list(_differences(program, without_idle_steps(ours), rebuilt, without_idle_steps(theirs), state))
-    # What does nothing in one call may do something in another one that shares the graph.
+    # A step that does nothing in one call may do something in another call that shares the graph.
     if found and rebuilt.shared and not any(_differences(program, ours, rebuilt, theirs, state)):
         return
     yield from found
@@ -156,7 +157,7 @@ class _Sides(NamedTuple):
     """Numbers of the calls that run the same graph as another call."""
 
     def sort(self, operand: Operand) -> str:
-        """Say what kind of thing an operand is."""
+        """Return the kind of an operand: a result, an input, a parameter or a buffer."""
         if isinstance(operand, int):
             return "result"
         return "input" if operand.startswith("input ") else self.sorts.get(operand, "buffer")
@@ -242,7 +243,7 @@ def _known(step: Step, sides: _Sides) -> _Known:
 def _what(
     expected: Sequence[_Known], seen: Sequence[_Known], sides: _Sides
 ) -> tuple[tuple[str, ...], list[str], int]:
-    """Say in stable words how two lists of steps differ.
+    """Describe in stable words how two lists of steps differ.
 
     Return with it the operators that are missing or extra, and the number of the operand that differs.
     """
@@ -294,9 +295,9 @@ def _owners(ours: Listing, theirs: Listing, sides: _Sides) -> Iterator[Evidence]
 
 
 def _is_computed_again(step: Step, other: Step) -> bool:
-    """Return whether unflatten has made a step anew, in the call that reads it.
+    """Return whether unflatten computes a step a second time, in the call that reads it.
 
-    What a preserved call computes and does not return, other calls cannot get from it.
+    Other calls cannot read what a preserved call computes and does not return.
     """
     pure = not step.impure and not step.writes
     return pure and other.is_named_by_its_operator and not step.is_named_by_its_operator
@@ -317,7 +318,7 @@ def _names_of(frames: Frames) -> list[str]:
 
 
 def _kept(before: Frames, now: Frames) -> int:
-    """Count the calls that go on."""
+    """Count the calls that are under way in both."""
     kept = 0
     for a, b in zip(before, now, strict=False):
         if a != b:

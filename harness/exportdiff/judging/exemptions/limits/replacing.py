@@ -46,7 +46,7 @@ def replacements_are_told_nothing(compared: Comparison) -> bool:
     hierarchy = compared.eager.hierarchy
     if hierarchy is None or compared.evidence.stage != "run":
         return False
-    return not _replaced(compared.path.transforms, hierarchy.first).isdisjoint(hierarchy.told)
+    return not _replaced(compared.path.transforms, hierarchy.first).isdisjoint(hierarchy.called_in_other_mode)
 
 
 @limit(

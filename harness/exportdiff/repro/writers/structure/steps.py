@@ -22,6 +22,7 @@ from exportdiff.repro.templates.stand_ins import (
     HOLDS_GRAPHS,
     IN_PROGRAM,
     IN_REBUILT,
+    LOWERS,
     MISSING,
     OPERAND,
     OTHER_IN_PROGRAM,
@@ -87,7 +88,7 @@ def arguments(owner: Any, node: Any) -> str:
     return str(torch.fx.map_arg((node.args, node.kwargs), text))
 
 
-def recorded_calls(node: Any) -> Any:
+def recorded_stack(node: Any) -> Any:
     """Return the calls that export recorded, up to one of a module that is not below its caller."""
     calls: list[Any] = []
     for key, (path, _) in node.meta.get("nn_module_stack", {}).items():
@@ -229,7 +230,7 @@ def compare_operands(ours: Any, theirs: Any) -> list[str]:
 
 def compare_modules(ours: Any, theirs: Any) -> list[str]:
     """Compare the modules that one call of an operator is in."""
-    a = [[name for name, _ in recorded_calls(node)] for _, node, _ in find(ours, "OPERATOR", IN_PROGRAM)]
+    a = [[name for name, _ in recorded_stack(node)] for _, node, _ in find(ours, "OPERATOR", IN_PROGRAM)]
     b = [[name for name, _ in calls] for _, _, calls in find(theirs, "OPERATOR", IN_REBUILT)]
     bug = [f"OPERATOR runs in calls of {b}, in the program it is in calls of {a}"] if a != b else []
     return bug
@@ -238,34 +239,26 @@ def compare_modules(ours: Any, theirs: Any) -> list[str]:
 def compare_calls(ours: Any, theirs: Any) -> list[str]:
     """Compare which calls of submodules two operators have in common."""
     pair = find(ours, "OTHER", OTHER_IN_PROGRAM) + find(ours, "OPERATOR", IN_PROGRAM)
-    a = in_common(*(recorded_calls(node) for _, node, _ in pair))
+    a = in_common(*(recorded_stack(node) for _, node, _ in pair))
     pair = find(theirs, "OTHER", OTHER_IN_REBUILT) + find(theirs, "OPERATOR", IN_REBUILT)
     b = in_common(*(calls for _, _, calls in pair))
     bug = [f"OTHER and OPERATOR have the calls of {b} in common, in the program {a}"] if a != b else []
     return bug
 
 
-def try_exported() -> list[str]:
-    """Follow the exported graph."""
+def try_to_follow() -> list[str]:
+    """Follow the exported graph, or those of what was rebuilt."""
     bug: list[str] = []
     model, args, kwargs = make()
     ep = export(model)
+    if LOWERS:
+        candidate = lower(ep)
     try:
-        ep.graph.lint()
-        followed(ep.graph_module, ep.graph)
-    except Exception as error:
-        bug.append(f"{type(error).__name__}: {str(error)[:200]!r}")
-    return bug
-
-
-def try_rebuilt() -> list[str]:
-    """Follow the graphs of what was rebuilt."""
-    bug: list[str] = []
-    model, args, kwargs = make()
-    ep = export(model)
-    candidate = lower(ep)
-    try:
-        followed(candidate, candidate.graph)
+        if LOWERS:
+            followed(candidate, candidate.graph)
+        else:
+            ep.graph.lint()
+            followed(ep.graph_module, ep.graph)
     except Exception as error:
         bug.append(f"{type(error).__name__}: {str(error)[:200]!r}")
     return bug
@@ -285,16 +278,16 @@ def write(evidence: StepDiffers | StepMoved | GraphBroken, finding: Finding) -> 
         case StepDiffers():
             return _differing(evidence, preserves)
         case StepMoved(word="owner"):
-            functions = [Template(each) for each in (*_LISTED, find, recorded_calls)]
+            functions = [Template(each) for each in (*_LISTED, find, recorded_stack)]
             comparing = Template(compare_modules, _values(*evidence.places))
             return Parts(functions, [Template(list_both), comparing, _SAME], of_program=True)
         case StepMoved():
-            functions = [Template(each) for each in (*_LISTED, find, recorded_calls, in_common)]
+            functions = [Template(each) for each in (*_LISTED, find, recorded_stack, in_common)]
             comparing = Template(compare_calls, _values(*evidence.places, *evidence.before))
             return Parts(functions, [Template(list_both), comparing, _SAME], of_program=True)
         case GraphBroken(stage=stage):
             functions = [Template(each, preserves) for each in _FOLLOWED]
-            attempt = Template(try_exported if stage == "export" else try_rebuilt)
+            attempt = Template(try_to_follow, {"LOWERS": stage == "lower"})
             end = verdict("the graphs can be followed to their ends")
             return Parts(functions, [attempt, end], of_program=True)
 

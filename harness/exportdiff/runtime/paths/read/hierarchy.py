@@ -13,16 +13,16 @@ from torch._C._autograd import _get_sequence_nr as sequence_number
 from torch._dynamo.eval_frame import OptimizedModule
 from torch.nn.utils import parametrize
 
+from exportdiff.runtime.observing.autograd_history import node_of
 from exportdiff.runtime.observing.environment import mode_of, names_of_unregistered
 from exportdiff.runtime.observing.graphs import Hierarchy, Visit
-from exportdiff.runtime.observing.history import node_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 
 def _has_no_hooks(module: nn.Module) -> bool:
-    """Return whether no hook of its own is left out where its original module is called in its place."""
+    """Whether the original module can be called instead: this module has no hooks, which would be skipped."""
     return not module._forward_hooks and not module._forward_pre_hooks
 
 
@@ -55,7 +55,7 @@ class CallRecorder:
             ]
             self._persistent.update(dot + key for key in stored)
         self._modes = {module: mode_of(module) for module in model.modules()}
-        self._told: set[str] = set()
+        self._called_in_other_mode: set[str] = set()
         # Module, enclosing visit, and the range of autograd sequence numbers of each visit.
         self._calls: list[list[Any]] = []
         self._open: list[int] = []
@@ -82,7 +82,7 @@ class CallRecorder:
             if parametrize._cache_enabled or any(
                 mode_of(part) is not self._modes.get(part, mode_of(part)) for part in module.modules()
             ):
-                self._told.add(self._names[module])
+                self._called_in_other_mode.add(self._names[module])
             number = len(self._calls)
             start = sequence_number()
             self._calls.append([module, self._open[-1] if self._open else None, start, start])
@@ -113,7 +113,7 @@ class CallRecorder:
                 for number, (module, within, *_) in enumerate(self._calls)
             ),
             unregistered=self._unregistered,
-            told=frozenset(self._told),
+            called_in_other_mode=frozenset(self._called_in_other_mode),
         )
 
     def _computing(self, outputs: Iterable[torch.Tensor]) -> set[int]:

@@ -11,7 +11,7 @@ import torch.fx._pytree as fx_pytree
 from torch import fx, nn
 from torch.utils import _pytree as pytree
 
-from exportdiff.runtime.observing.graphs import Frame, Listing, Step
+from exportdiff.runtime.observing.graphs import Listing, ModuleFrame, Step
 from exportdiff.runtime.paths.read.effects import does_nothing, effects_of
 from exportdiff.runtime.paths.read.normal_forms import (
     live,
@@ -238,7 +238,7 @@ class Reader:
         self.calls.append((below, int(frames[-1].call) if frames else None))
         self.ran.append(module)
         inner: Any = module.graph
-        return self._run(module, inner, below, (*frames, Frame(below, number)), iter(args), kwargs)
+        return self._run(module, inner, below, (*frames, ModuleFrame(below, number)), iter(args), kwargs)
 
     def _called(self, module: nn.Module | None, args: Any, kwargs: Any) -> _Value:
         operands: list[Operand] = []
@@ -313,7 +313,7 @@ def _recorded(node: fx.Node) -> Frames | None:
     stack = node.meta.get("nn_module_stack")
     if not stack or next(iter(stack)).startswith(_NOWHERE):
         return None
-    return tuple([Frame(path, key) for key, (path, _) in stack.items() if path])
+    return tuple([ModuleFrame(path, key) for key, (path, _) in stack.items() if path])
 
 
 def _text(

@@ -18,10 +18,10 @@ from exportdiff.runtime.inputs.copies import build
 from exportdiff.runtime.inputs.deviations import PROMISED_DEVIATIONS
 from exportdiff.runtime.inputs.edits import plan_edits
 from exportdiff.runtime.observing.caches import forget_compiled, nothing_cached
+from exportdiff.runtime.observing.captured_output import capture_output
 from exportdiff.runtime.observing.checkpoint import Checkpoint
 from exportdiff.runtime.observing.environment import aftermath
 from exportdiff.runtime.observing.observation import Compilation, CompiledObservation, EagerObservation
-from exportdiff.runtime.observing.printing import capture_output
 from exportdiff.runtime.observing.process_state import restore_modes
 from exportdiff.runtime.observing.tensors import state_snapshot
 from exportdiff.runtime.paths.catalog import same_operators

@@ -10,6 +10,7 @@ from exportdiff.core.finding import DRAWS
 from exportdiff.core.path import Path
 from exportdiff.runtime.inputs.copies import build
 from exportdiff.runtime.observing.caches import forget_compiled
+from exportdiff.runtime.observing.captured_output import capture_output
 from exportdiff.runtime.observing.checkpoint import held_elsewhere, tensor_places
 from exportdiff.runtime.observing.environment import (
     count_hooks,
@@ -20,7 +21,6 @@ from exportdiff.runtime.observing.environment import (
     unregistered_attributes,
 )
 from exportdiff.runtime.observing.observation import EagerObservation
-from exportdiff.runtime.observing.printing import capture_output
 from exportdiff.runtime.observing.process_state import restore_modes
 from exportdiff.runtime.observing.tensors import named_state, partition, state_snapshot, storage_id
 from exportdiff.runtime.paths.read.hierarchy import CallRecorder

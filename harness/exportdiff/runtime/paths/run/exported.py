@@ -10,12 +10,12 @@ import torch
 from exportdiff.runtime.inputs.copies import Examples, build
 from exportdiff.runtime.observing.arguments import Inputs
 from exportdiff.runtime.observing.caches import forget_compiled
+from exportdiff.runtime.observing.captured_output import capture_output
 from exportdiff.runtime.observing.environment import graph_outline, held_objects, read_environment
 from exportdiff.runtime.observing.failure import Failure, failure
-from exportdiff.runtime.observing.isolation import Isolation, Start
 from exportdiff.runtime.observing.observation import Environment, ExportedObservation, StageEffect
-from exportdiff.runtime.observing.printing import capture_output
 from exportdiff.runtime.observing.process_state import restore_modes
+from exportdiff.runtime.observing.saved_tensors import SavedModule, SavedTensors
 from exportdiff.runtime.observing.tensors import snapshot, state_snapshot
 from exportdiff.runtime.paths.catalog import (
     exports_again,
@@ -125,7 +125,7 @@ def observe_exported(
 ) -> Iterator[ExportedObservation]:
     """Export once, and run along every path; ``modes`` are those of all paths of the case."""
     exported = _export(case, paths[0], clock, modes)
-    isolation = Isolation(_tensors(exported.program))
+    isolation = SavedTensors(_tensors(exported.program))
     if exported.program is not None:
         common = exported.described(paths[0], exported.program)
     else:
@@ -138,7 +138,7 @@ def observe_exported(
             del exported, isolation
             free_path_memory(state)
             exported = _export(case, path, clock, modes)
-            isolation = Isolation(_tensors(exported.program))
+            isolation = SavedTensors(_tensors(exported.program))
         seen = common
         if exported.program is not None:
             seen = _lower_and_run(exported, exported.program, common, case, path, clock)
@@ -190,7 +190,7 @@ def _lower_and_run(
     common = replace(
         common, still_shared=shared_with_copies(path, program, final, made, lowered, runner_copies=copies)
     )
-    start = Start(lowered)
+    start = SavedModule(lowered)
     environment = _graph_alone(after, final)
     with restore_modes():
         plan = exported.plan

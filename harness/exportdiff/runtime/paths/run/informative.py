@@ -19,8 +19,8 @@ from exportdiff.core.case import seed
 from exportdiff.core.torch_versions.running import nothing_compiled
 from exportdiff.runtime.inputs.copies import build
 from exportdiff.runtime.inputs.deviations import DEVIATIONS
+from exportdiff.runtime.observing.captured_output import capture_output
 from exportdiff.runtime.observing.checkpoint import Checkpoint
-from exportdiff.runtime.observing.printing import capture_output
 from exportdiff.runtime.observing.process_state import restore_modes
 from exportdiff.runtime.observing.tensors import flatten, leaf_snapshot
 

@@ -12,11 +12,10 @@ from exportdiff.runtime.inputs.copies import CALLS
 from exportdiff.runtime.inputs.deviations import DEVIATIONS, PROMISED_DEVIATIONS
 from exportdiff.runtime.inputs.edits import edit, plan_edits
 from exportdiff.runtime.observing.aliasing import OUTPUT, memory, mutation_probes, named_tensors
+from exportdiff.runtime.observing.autograd_history import has_history
 from exportdiff.runtime.observing.checkpoint import Checkpoint
 from exportdiff.runtime.observing.failure import failure
 from exportdiff.runtime.observing.gradients import gradients, of_unregistered
-from exportdiff.runtime.observing.history import has_history
-from exportdiff.runtime.observing.isolation import Isolation, Start
 from exportdiff.runtime.observing.observation import Aftermath, Call, DeviatingCall, SmallCall
 from exportdiff.runtime.observing.process_state import (
     RANDOM_STATE,
@@ -24,6 +23,7 @@ from exportdiff.runtime.observing.process_state import (
     read_random_state,
     restore_modes,
 )
+from exportdiff.runtime.observing.saved_tensors import SavedModule, SavedTensors
 from exportdiff.runtime.observing.tensors import Roles, flatten, state_snapshot, tree_snapshot
 from exportdiff.runtime.paths.modes import MODES
 from exportdiff.runtime.paths.run.informative import informative_first
@@ -120,7 +120,7 @@ def _gradients(model: nn.Module, named: Mapping[str, torch.Tensor]) -> Gradients
     torch.utils.checkpoint runs modules again in the backward pass, and batch norm counts that. The following
     calls are compared, so a backward pass must not change their results.
     """
-    saved = Isolation(buffer for buffer in model.buffers() if not has_history(buffer))
+    saved = SavedTensors(buffer for buffer in model.buffers() if not has_history(buffer))
     flow = gradients(named)
     if not saved.is_unchanged():
         saved.restore()
@@ -237,11 +237,11 @@ def _small_calls(
     return tuple(made), True
 
 
-def _start(model: nn.Module, mode: str) -> Start | Checkpoint:
+def _start(model: nn.Module, mode: str) -> SavedModule | Checkpoint:
     """Keep the state of a model, to restore it after a call; without a ``mode`` it is eager."""
     # The model itself may change its lists and dicts; in an exported program these are constants.
     exports = bool(mode) and MODES[mode].export is not None
-    return Start(model) if exports else Checkpoint(model)
+    return SavedModule(model) if exports else Checkpoint(model)
 
 
 def plan_calls(state: State, examples: Examples, modes: Iterable[str], case: Case) -> CallPlan:

@@ -139,7 +139,7 @@ def _record_call(child: nn.Module, arguments: Any, calls: list[Any], places: dic
     own = {id(t): place for place, t in _named_tensors(child)}
     aliases: dict[int, torch.Tensor] = {}
 
-    # A tensor of its own, because the caller may change the metadata of the argument later. What is given
+    # A separate tensor, because the caller may change the metadata of the argument later. What is given
     # twice stays one object.
     def alias(t: torch.Tensor) -> torch.Tensor:
         if id(t) not in aliases:

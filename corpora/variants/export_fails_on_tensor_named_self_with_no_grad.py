@@ -15,7 +15,7 @@
 # affected = ["2.13.0"]
 # at-fault = "torch/fx/graph.py, emit_node in _gen_python_code: writes a placeholder self behind self"
 # ///
-"""A model reads a tensor attribute called `self` beside `torch.no_grad`, and export raises SyntaxError.
+"""A model reads a tensor attribute called `self` next to `torch.no_grad`, and export raises SyntaxError.
 
 For the block export splits the graph. The part that adds gets the tensor as an input called `self`, and its
 code begins with `def forward(self, self, add)`.

@@ -23,7 +23,7 @@
 
 The CPU kernel allocates a contiguous result (or a channels-last one) whatever the input's strides are. The
 decomposition that traces it computes with elementwise operators, which keep the order of the input's strides.
-Whoever plans memory or views by the recorded metadata is misled.
+A compiler that plans memory or views by the recorded metadata makes mistakes.
 """
 
 import sys

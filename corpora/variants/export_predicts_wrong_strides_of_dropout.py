@@ -20,8 +20,8 @@
 """Dropout in eval mode returns its input; the graph says that it returns a contiguous copy.
 
 Eager and `ep.module()` give strides (0,), the node's fake tensor (1,): the decomposition that traces it
-returns `input.clone()`, which makes an expanded tensor contiguous. Whoever plans memory or views by the
-recorded metadata is misled.
+returns `input.clone()`, which makes an expanded tensor contiguous. A compiler that plans memory or views by
+the recorded metadata makes mistakes.
 """
 
 import sys

@@ -1,7 +1,7 @@
-"""Freeing what torch keeps of programs that are judged: a worker stays as fast and as small as it began.
+"""Frees what torch keeps of judged programs, so that a worker does not become slower or larger.
 
-What is still referred to when garbage is collected stays for ever, because what is left is frozen: caches, to
-traverse which after every batch would cost as much as the collection.
+Objects that are still referred to after the collection are frozen, and never freed: most of them are caches,
+and traversing them after every batch would cost as much as the collection.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _GENERATED = "<eval_with_key>"
 """How the names of the files begin that hold the code of graphs."""
 
 _COLLECTIONS = 3
-"""Guards refer from C++ to what only a further collection frees; it costs a twentieth of the first."""
+"""How often garbage is collected: guards refer from C++ to objects that only a second collection frees."""
 
 
 @contextlib.contextmanager
@@ -85,7 +85,7 @@ def _clean_up_after_compiled_code() -> None:
 
 
 def _forget_installed_globals() -> None:
-    """Remove the globals that Dynamo has written into modules of torch, and removes no more itself.
+    """Remove the globals that Dynamo has written into modules of torch and does not remove itself.
 
     Among them are graphs of strict export with the weights of the model, and modules of programs.
     """
@@ -104,7 +104,7 @@ def _forget_imported_modules() -> None:
 
 
 def _forget_registered_containers() -> None:
-    """Take the dataclasses of programs out of the table of containers that torch flattens."""
+    """Remove the dataclasses of programs from the table of containers that torch flattens."""
     python_types = pytree.SERIALIZED_TYPE_TO_PYTHON_TYPE
     for kind in [kind for kind in pytree.SUPPORTED_NODES if kind.__module__.startswith(MODULE_PREFIX)]:
         del pytree.SUPPORTED_NODES[kind]
@@ -115,7 +115,7 @@ def _forget_registered_containers() -> None:
 
 
 def _forget_finalizers_of_guards() -> None:
-    """Drop what Dynamo does when an object dies that it has guarded: classes of torch never die."""
+    """Drop the callbacks for the end of guarded objects: classes of torch live as long as the process."""
     for finalizer, info in list(weakref.finalize._registry.items()):  # type: ignore[attr-defined]  # private
         invalidate = getattr(info.func, "func", None)
         if getattr(invalidate, "__qualname__", "") == "CheckFunctionManager.invalidate":

@@ -13,8 +13,8 @@ from torch.fx.experimental.symbolic_shapes import DimDynamic, ShapeEnv, Stateles
 
 from exportdiff.core.case import Case
 from exportdiff.judging.verdict import judge
-from exportdiff.runtime.observing.isolation import Isolation
 from exportdiff.runtime.observing.process_state import restore_modes
+from exportdiff.runtime.observing.saved_tensors import SavedTensors
 from exportdiff.runtime.observing.tensors import snapshot, storage_id
 from exportdiff.runtime.paths import select_paths
 from exportdiff.runtime.paths.run import exported as execute
@@ -75,14 +75,14 @@ def test_what_changed_is_no_longer_as_it_was_saved(
     change: Callable[[torch.Tensor, torch.Tensor], object],
 ) -> None:
     kept, large = torch.ones(2, 3), torch.ones(300, 300)
-    saved = Isolation([kept, large])
+    saved = SavedTensors([kept, large])
     assert saved.is_unchanged()
     change(kept, large)
     assert not saved.is_unchanged()
     assert saved.restore() and saved.is_unchanged()
 
 
-class Careless(Isolation):
+class Careless(SavedTensors):
     def restore(self) -> bool:
         return True
 
@@ -90,7 +90,7 @@ class Careless(Isolation):
 def test_without_isolation_this_model_looks_like_a_bug(
     case: Callable[[str], Case], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(execute, "Isolation", Careless)
+    monkeypatch.setattr(execute, "SavedTensors", Careless)
     findings = judge(case(COUNTS), PATHS).findings
     assert [finding.signature[:3] for finding in findings] == [("state", "mismatch", "value")]
 
@@ -113,12 +113,12 @@ def test_a_buffer_that_cannot_be_restored_means_another_export(
 ) -> None:
     restored: list[bool] = []
 
-    class Noted(Isolation):
+    class Noted(SavedTensors):
         def restore(self) -> bool:
             restored.append(super().restore())
             return restored[-1]
 
-    monkeypatch.setattr(execute, "Isolation", Noted)
+    monkeypatch.setattr(execute, "SavedTensors", Noted)
     assert judge(case(HISTORY), PATHS).findings == ()
     assert restored == [True, False]
 
@@ -127,7 +127,7 @@ def test_restores_values_metadata_and_history() -> None:
     base = torch.arange(6.0)
     whole, part, weight = base, base.detach()[4:], torch.nn.Parameter(torch.ones(2))
     tensors = [whole, part, weight]
-    isolation = Isolation(tensors)
+    isolation = SavedTensors(tensors)
     before = [tensor.detach().clone() for tensor in tensors]
     whole.resize_(2, 3).t_()
     whole.mul_(weight[0])
@@ -200,7 +200,7 @@ def test_what_eager_compiles_is_forgotten_before_export(
 
 def test_a_tensor_of_another_dtype_is_not_put_back() -> None:
     tensor = torch.zeros(1)
-    isolation = Isolation([tensor])
+    isolation = SavedTensors([tensor])
     tensor.data = torch.zeros(1, dtype=torch.float64)
     assert not isolation.restore()
 
@@ -208,7 +208,7 @@ def test_a_tensor_of_another_dtype_is_not_put_back() -> None:
 def test_fake_tensors_hold_nothing_to_restore() -> None:
     sizes: Any = StatelessSymbolicContext([DimDynamic.DYNAMIC] * 2)
     dynamic = FakeTensorMode(shape_env=ShapeEnv()).from_tensor(torch.ones(3, 2), symbolic_context=sizes)
-    assert Isolation([dynamic, torch.ones(2)]).restore()
+    assert SavedTensors([dynamic, torch.ones(2)]).restore()
 
 
 LARGE = """
@@ -244,7 +244,7 @@ def test_a_functorch_wrapper_in_a_program_is_observed_without_values() -> None:
         return x * x
 
     torch.func.grad(square)(torch.tensor(3.0))
-    isolation = Isolation(kept)
+    isolation = SavedTensors(kept)
     assert isolation.restore()
     copied = snapshot(kept[0])
     assert (copied.shape, copied.values) == ((), None)

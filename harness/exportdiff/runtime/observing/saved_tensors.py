@@ -1,9 +1,9 @@
-"""Restoring tensors, so that every path starts from the same state.
+"""Saves and restores tensors, so that every path starts from the same state.
 
 ``ep.module()`` shares parameters, buffers and constants with the exported program (and with the exported
-model); ``unflatten`` clones them from it. Running one of them therefore changes where the other starts. An
-Isolation saves the exported program's tensors right after export, and restores them before every stage that
-reads them. Where that fails, the model is built and exported once more.
+model); ``unflatten`` clones them from it. So running one of them changes where the other starts. SavedTensors
+saves the tensors of the exported program right after export, and restores them before every stage that reads
+them. If that fails, the model is built and exported once more.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import torch
 from torch._subclasses.fake_tensor import FakeTensor
 
-from exportdiff.runtime.observing.history import has_history
+from exportdiff.runtime.observing.autograd_history import has_history
 from exportdiff.runtime.observing.tensors import live_state, named_constants, storage_id
 from exportdiff.runtime.observing.values import LARGE, content, holds, identical
 
@@ -52,7 +52,7 @@ def _layout(tensor: torch.Tensor) -> tuple[int, int, torch.Size, tuple[int, ...]
     )
 
 
-class Isolation:
+class SavedTensors:
     """Saves tensors, and restores them as often as needed."""
 
     def __init__(self, tensors: Iterable[torch.Tensor]) -> None:
@@ -113,7 +113,7 @@ class Isolation:
         return True
 
 
-class Start:
+class SavedModule:
     """Saves how a model begins: its tensors, and the attributes of its modules.
 
     It is for modules that export made: their attributes lead into graphs and fake tensors, so that it saves
@@ -124,7 +124,7 @@ class Start:
         """Copy the tensors, and the attributes of all modules one level deep."""
         self._modules = [(module, _attributes(module)) for module in model.modules()]
         state, _ = live_state(model)
-        self._tensors = Isolation((*state.values(), *(tensor for _, tensor in named_constants(model))))
+        self._tensors = SavedTensors((*state.values(), *(tensor for _, tensor in named_constants(model))))
 
     def is_unchanged(self) -> bool:
         """Whether all tensors of the model are as they were."""
@@ -156,7 +156,7 @@ def _saved(storage: torch.UntypedStorage) -> torch.UntypedStorage | Content:
 
 
 def _is_as_saved(storage: torch.UntypedStorage, saved: torch.UntypedStorage | Content) -> bool:
-    """Whether the bytes are those that were saved; where nobody can read them, they may not be."""
+    """Whether the bytes are those that were saved. Bytes that cannot be read count as changed."""
     if isinstance(saved, torch.UntypedStorage):
         if storage.device.type != "cpu":
             return torch.equal(_on_device(storage), _on_device(saved))

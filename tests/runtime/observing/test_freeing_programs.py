@@ -11,7 +11,7 @@ from torch.utils import _pytree as pytree
 
 from exportdiff.core.case import MODULE_PREFIX, case_from_source, sources_forgotten
 from exportdiff.judging.judge_case import judge_case
-from exportdiff.runtime.observing.between_programs import clean_state, free_programs
+from exportdiff.runtime.observing.freeing_programs import clean_state, free_programs
 from exportdiff.runtime.paths import select_paths
 
 SOURCE = """

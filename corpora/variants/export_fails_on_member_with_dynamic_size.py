@@ -3,7 +3,7 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "Export fails on a member of an enumeration beside a dynamic size"
+# title = "Export fails on a member of an enumeration next to a dynamic size"
 # variant-of = "export_accepts_other_member_of_enumeration"
 # path = "nonstrict:module@cpu"
 # check = "outputs"

@@ -1,18 +1,18 @@
-"""Which words of an exception's message are the same whenever the same program raises it."""
+"""Finds the words of an exception's message that are the same in each run of the program."""
 
 from __future__ import annotations
 
 import re
 
 _BREAK = re.compile(r"\w*\d\w*|['\"`<>\[\]{}\\/|=\n]+|\.{2,}|\b_\w+|\w+_\w*")
-"""What differs between two runs or two versions of torch (numbers, addresses, folders, names in code), and
-what a string literal would have to escape."""
+"""Parts that differ between runs or versions of torch (numbers, addresses, folders, names in code), or that a
+string literal would have to escape."""
 _START = re.compile(r"^(?:[a-z]{1,2}(?= ))?\W*")
-"""What is no whole word: the rest of "can't", a comma."""
+"""The rest of a word at the start, as of "can't", and punctuation."""
 LEAST = 3
-"""Words: fewer say too little."""
+"""The least number of words: fewer say too little."""
 MOST = 60
-"""Characters."""
+"""The largest number of characters."""
 
 
 def plain_part(message: str) -> str:

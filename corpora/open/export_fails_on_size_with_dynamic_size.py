@@ -3,9 +3,9 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "torch.export: AssertionError for a torch.Size among the inputs, beside a dynamic size"
+# title = "torch.export: AssertionError for a torch.Size among the inputs, next to a dynamic size"
 # severity = "B"
-# severity-because = "a torch.Size among the inputs, beside a dynamic size"
+# severity-because = "a torch.Size among the inputs, next to a dynamic size"
 # cause = """
 # make_constraints compares the spec with the inputs as they came, in which a torch.Size is no tuple;
 # tracing has compared it with inputs in which it is one."""
@@ -31,8 +31,9 @@
 # ///
 """With static sizes the model exports; with a dynamic one: "Must provide a tree_name when ...".
 
-The spec of a torch.Size has to be a tuple, which any other is told at first. After tracing, make_constraints
-compares spec and inputs again, this time with the torch.Size, and knows no spec at all that is like it.
+The spec of a torch.Size has to be a tuple, and torch says so for any other spec. After tracing,
+make_constraints compares spec and inputs again, this time with the torch.Size, and knows no spec at all
+that is like it.
 """
 
 import sys
