@@ -21,7 +21,7 @@ from exportdiff.fuzzing.campaign.events import (
     HarnessError,
     TorchesCompared,
 )
-from exportdiff.interfaces.reports.campaign_comparison import Rate, since
+from exportdiff.interfaces.reports.campaign_comparison import Rate, compare_campaigns
 from exportdiff.interfaces.reports.campaign_report import CampaignReport
 from exportdiff.interfaces.reports.discovery import Discovery
 from exportdiff.interfaces.reports.folder import Folder
@@ -157,7 +157,7 @@ def test_every_finding_is_there_with_what_to_paste(whole: str) -> None:
 def test_it_begins_with_the_verdict_and_escapes_what_models_say(whole: str) -> None:
     seen = Page(whole)
     assert "<h1>2 new findings and 1 masked by known bugs in 40 programs.</h1>" in whole
-    assert "41 s on 2 workers, 58.5 programs a minute, seed 7." in seen.text
+    assert "41 s on 2 workers, 58.5 programs per minute, seed 7." in seen.text
     assert "eager <1.0> & here 2.0" in seen.texts[f"f-{NEW.fingerprint}"]
     assert "2026-03-01 23:30 UTC" in seen.text and "Linux-6-x86_64, 4 processors" in seen.text
     assert "None" not in seen.text and "Undefined" not in seen.text
@@ -198,8 +198,8 @@ def test_a_path_that_no_longer_exists_is_not_explained(tmp_path: pathlib.Path) -
 def test_what_is_left_to_find_is_said_with_its_estimator(whole: str) -> None:
     text = Page(whole).text
     # The value on eight programs and the dtype on one: one signature was seen once.
-    assert "2 findings seen; one program in 40 shows one that no program has shown before." in text
-    assert "2 known bugs seen" in text
+    assert "2 findings found; one program in 40 shows one that no program has shown before." in text
+    assert "2 known bugs found" in text
     assert "Chao2" in text and "STADS" in text
 
 
@@ -210,9 +210,10 @@ def test_what_nobody_can_estimate_is_not_estimated(tmp_path: pathlib.Path) -> No
     seen = told(tmp_path, [started(), *programs, *found])
     # Chao2 would say 8 / 9 * 9 * 8 / 2 = 32.
     assert (
-        "9 findings seen, too few of them again to say how many are left; one program in 1 shows" in seen.text
+        "9 findings found, too few of them twice to estimate how many are still to be found; one program"
+        in seen.text
     )
-    assert "programs judged9" in seen.text and "left to find, at least" not in seen.text
+    assert "programs judged9" in seen.text and "still to be found, at least" not in seen.text
 
 
 def test_without_findings_it_says_so(tmp_path: pathlib.Path) -> None:
@@ -224,7 +225,7 @@ def test_without_findings_it_says_so(tmp_path: pathlib.Path) -> None:
 
 def test_without_programs_there_are_no_plots(tmp_path: pathlib.Path) -> None:
     seen = told(tmp_path, [started(), CampaignFinished(0.5, "interrupted")])
-    assert "No program was judged." in seen.text and "It was interrupted before its end." in seen.text
+    assert "No program was judged." in seen.text and "The campaign was interrupted." in seen.text
     assert not {"throughput", "heat", "known", "left"} & set(seen.ids)
 
 
@@ -234,7 +235,7 @@ def test_a_campaign_that_was_killed_before_it_began(
     for text in ("", '{"event": "campaign_st'):
         Folder(tmp_path).log.write_text(text)
         assert main(["report", str(tmp_path), "--out", str(tmp_path / "page.html")]) == 2
-        assert "events.ndjson is empty: nothing was judged yet" in capsys.readouterr().err
+        assert "events.ndjson is empty: no program was judged yet" in capsys.readouterr().err
 
 
 def test_programs_around_a_model_are_named(tmp_path: pathlib.Path) -> None:
@@ -246,7 +247,7 @@ def test_a_killed_campaign_is_told_as_far_as_it_came(tmp_path: pathlib.Path) -> 
     folder = write(tmp_path, night())
     folder.log.write_bytes(folder.log.read_bytes()[:-400])
     seen = Page(text_of([folder]))
-    assert "The campaign has no end: it still runs, or it was killed." in seen.text
+    assert "The campaign is still running, or it was killed." in seen.text
     assert f"f-{NEW.fingerprint}" in seen.ids
 
 
@@ -295,15 +296,15 @@ def test_since_last_time(whole: str) -> None:
     assert "Compared with a campaign of 40 programs on torch 2.13.0, seed 6." in seen.text
     assert "They ran different programs" in seen.text
     for what, number in (
-        ("findings first seen now", 1),
-        ("findings seen both times", 2),
-        ("findings no longer seen", 0),
+        ("findings that are new since then", 1),
+        ("findings in both campaigns", 2),
+        ("findings no longer found", 0),
     ):
         assert f"{what}{number}" in seen.text.replace(f"{what} ", what), what
-    assert "also last time" in seen.texts[f"f-{NEW.fingerprint}"]
-    assert "first seen" in seen.texts[f"f-{MASKED.fingerprint}"]
+    assert "also before" in seen.texts[f"f-{NEW.fingerprint}"]
+    assert "first found" in seen.texts[f"f-{MASKED.fingerprint}"]
     # Ten of ten programs showed it, and none of ten: 2 / 2 ** 10.
-    assert "chance alone would hide less than once in 500 times: second_bug." in seen.text
+    assert "chance alone would hide them less than once in 500 times: second_bug." in seen.text
     assert "first_bug: 0.0% of the programs before, 100.0% now" in whole
 
 
@@ -312,14 +313,18 @@ def test_findings_are_compared_by_every_fingerprint_that_they_had(tmp_path: path
     small = [*plain[:-1], nights.minimized(), plain[-1]]
     now = CampaignReport.of([write(tmp_path / "now", plain)])
     before = CampaignReport.of([write(tmp_path / "before", small)])
-    assert since(now, before).fresh == since(before, now).fresh == frozenset()
+    assert (
+        compare_campaigns(now, before).new_findings
+        == compare_campaigns(before, now).new_findings
+        == frozenset()
+    )
     nothing = CampaignReport.of([write(tmp_path / "nothing", night(findings=False))])
-    compared = since(now, nothing)
-    assert compared.fresh == set(now.tally.shown) and compared.gone == ()
-    assert [each.finding.fingerprint for each in since(nothing, now).gone] == [
+    compared = compare_campaigns(now, nothing)
+    assert compared.new_findings == set(now.tally.findings) and compared.gone == ()
+    assert [each.finding.fingerprint for each in compare_campaigns(nothing, now).gone] == [
         each.fingerprint for each in (NEW, AGAIN, MASKED)
     ]
-    assert compared.entered == {"first_bug", "first_rare_bug"}
+    assert compared.new_bugs == {"first_bug", "first_rare_bug"}
     assert compared.same_programs
 
 
@@ -359,7 +364,7 @@ def test_known_bugs_are_compared_where_they_were_counted(tmp_path: pathlib.Path)
     events = [*night()[:-1], nights.done(41, known=("first_bug",)), night()[-1]]
     told = CampaignReport.of([write(tmp_path, events)])
     assert told.tally.occurrences["first_bug"] == 11
-    (frequent,) = [rate for rate in since(told, told).rates if rate.name == "first_bug"]
+    (frequent,) = [rate for rate in compare_campaigns(told, told).rates if rate.name == "first_bug"]
     assert (frequent.now, frequent.of_now, frequent.before, frequent.of_before) == (10, 10, 10, 10)
 
 
