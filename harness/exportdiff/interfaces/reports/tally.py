@@ -22,7 +22,7 @@ from exportdiff.fuzzing.campaign.events import (
     NotMinimized,
     TorchesCompared,
 )
-from exportdiff.known.attribution.classification import NEW, Classification, Kind
+from exportdiff.known.attribution.classification import NEW, Classification, ClassificationKind
 from exportdiff.known.attribution.explained import By
 
 if TYPE_CHECKING:
@@ -212,10 +212,10 @@ class Tally:
         return len(self.occurrences.keys() - self.findings.keys() - self.known.keys())
 
     @property
-    def unconfirmed_by_class(self) -> dict[Kind, int]:
+    def unconfirmed_by_class(self) -> dict[ClassificationKind, int]:
         """How many causes of each kind were tried in a fresh process, none with success."""
         kinds = [classification.kind for classification in self.dropped.values()]
-        return {kind: kinds.count(kind) for kind in get_args(Kind)}
+        return {kind: kinds.count(kind) for kind in get_args(ClassificationKind)}
 
     @property
     def known_by(self) -> dict[By, int]:
@@ -223,7 +223,7 @@ class Tally:
         found = [shown.by for shown in self.known.values()]
         return {by: found.count(by) for by in get_args(By)}
 
-    def of_kind(self, kind: Kind) -> dict[str, TalliedFinding]:
+    def of_kind(self, kind: ClassificationKind) -> dict[str, TalliedFinding]:
         """Return the findings that plain torch shows, that a known bug masks, or that a fix causes."""
         return {key: shown for key, shown in self.findings.items() if shown.classification.kind == kind}
 
