@@ -31,9 +31,9 @@ from exportdiff.interfaces.reports.plots.growth import growth
 from exportdiff.interfaces.reports.tally import Tally
 from exportdiff.judging.checks import CHECKS
 from exportdiff.runtime.paths import promise
-from support import nights
+from support import handmade
 from support.evidence_of import make_finding
-from support.nights import AGAIN, MASKED, NEW, WRONG, night, started, write
+from support.handmade import AGAIN, MASKED, NEW, WRONG, a_campaign, started, write
 
 VOID = {"meta", "br", "link", "img", "input"}
 
@@ -96,11 +96,11 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> str:
     root = tmp_path_factory.mktemp("nights")
     without = [
         event
-        for event in night(seed=6, known="second")
+        for event in a_campaign(seed=6, known="second")
         if not (isinstance(event, FindingFound) and event.finding == MASKED)
     ]
     before = write(root / "before", without)
-    return text_of([write(root / "now", night())], before)
+    return text_of([write(root / "now", a_campaign())], before)
 
 
 def test_it_needs_no_other_file(whole: str) -> None:
@@ -136,7 +136,7 @@ def test_every_finding_is_there_with_what_to_paste(whole: str) -> None:
         f"f-{NEW.fingerprint}",
         f"f-{MASKED.fingerprint}",
     ]
-    assert f"{AGAIN.fingerprint}: {nights.RELOAD}" in seen.text
+    assert f"{AGAIN.fingerprint}: {handmade.RELOAD}" in seen.text
     assert WRONG.fingerprint not in whole
     issue = seen.texts[f"i-{NEW.fingerprint}"]
     assert issue.startswith(
@@ -145,13 +145,13 @@ def test_every_finding_is_there_with_what_to_paste(whole: str) -> None:
     assert "differ:\n\n```\ncall 0: output differs in value\neager <1.0> & here 2.0\n```\n" in issue
     assert "### 🐛 Describe the bug" in issue and "torch.nn.Identity()" in issue and "it <differs>" in issue
     assert "PyTorch version: 2.13.0\nPython version: 3.11.7\nPlatform: Linux-6-x86_64" in issue
-    assert seen.texts[f"r-{NEW.fingerprint}"].strip() == nights.REPRO.strip()
+    assert seen.texts[f"r-{NEW.fingerprint}"].strip() == handmade.REPRO.strip()
     assert seen.texts[f"c-{NEW.fingerprint}"].endswith(f"/findings/{NEW.fingerprint}.py")
     assert seen.texts[f"c-{NEW.fingerprint}"].startswith("python ")
     # Plain torch does not show what is masked: there is nothing to report yet.
     assert f"i-{MASKED.fingerprint}" not in seen.ids
     assert seen.texts[f"c-{MASKED.fingerprint}"].startswith("exportdiff replay ")
-    assert all(name in seen.texts[f"f-{MASKED.fingerprint}"] for name in nights.FIXES)
+    assert all(name in seen.texts[f"f-{MASKED.fingerprint}"] for name in handmade.FIXES)
 
 
 def test_it_begins_with_the_verdict_and_escapes_what_models_say(whole: str) -> None:
@@ -190,7 +190,9 @@ def test_checks_and_the_paths_of_findings_are_explained(whole: str) -> None:
 
 def test_a_path_that_no_longer_exists_is_not_explained(tmp_path: pathlib.Path) -> None:
     gone = replace(NEW, path=replace(NEW.path, transforms=("gone",)))
-    events = [replace(each, finding=gone) if isinstance(each, FindingFound) else each for each in night()]
+    events = [
+        replace(each, finding=gone) if isinstance(each, FindingFound) else each for each in a_campaign()
+    ]
     text = text_of([write(tmp_path, events)])
     assert f"<li>{gone.path}</li>" in text and f"<dt>{gone.path}</dt>" not in text
 
@@ -205,8 +207,8 @@ def test_what_is_left_to_find_is_said_with_its_estimator(whole: str) -> None:
 
 def test_what_nobody_can_estimate_is_not_estimated(tmp_path: pathlib.Path) -> None:
     several = [make_finding(f"word{number}") for number in range(9)]
-    programs = [nights.done(number, each.fingerprint) for number, each in enumerate(several)]
-    found = [FindingFound(9.0, each, number, "x\n", nights.REPRO) for number, each in enumerate(several)]
+    programs = [handmade.done(number, each.fingerprint) for number, each in enumerate(several)]
+    found = [FindingFound(9.0, each, number, "x\n", handmade.REPRO) for number, each in enumerate(several)]
     seen = told(tmp_path, [started(), *programs, *found])
     # Chao2 would say 8 / 9 * 9 * 8 / 2 = 32.
     assert (
@@ -217,7 +219,7 @@ def test_what_nobody_can_estimate_is_not_estimated(tmp_path: pathlib.Path) -> No
 
 
 def test_without_findings_it_says_so(tmp_path: pathlib.Path) -> None:
-    seen = told(tmp_path, night(findings=False))
+    seen = told(tmp_path, a_campaign(findings=False))
     assert "Nothing new in 40 programs." in seen.text
     assert "Plain torch shows nothing that the corpus does not explain." in seen.text
     assert "masked" not in seen.ids and "left" not in seen.ids and "throughput" in seen.ids
@@ -239,12 +241,12 @@ def test_a_campaign_that_was_killed_before_it_began(
 
 
 def test_programs_around_a_model_are_named(tmp_path: pathlib.Path) -> None:
-    seen = told(tmp_path, [replace(started(), around="model.py:make"), *night()[1:]])
+    seen = told(tmp_path, [replace(started(), around="model.py:make"), *a_campaign()[1:]])
     assert "All programs put model.py:make into situations." in seen.text
 
 
 def test_a_killed_campaign_is_told_as_far_as_it_came(tmp_path: pathlib.Path) -> None:
-    folder = write(tmp_path, night())
+    folder = write(tmp_path, a_campaign())
     folder.log.write_bytes(folder.log.read_bytes()[:-400])
     seen = Page(text_of([folder]))
     assert "The campaign is still running, or it was killed." in seen.text
@@ -252,7 +254,7 @@ def test_a_killed_campaign_is_told_as_far_as_it_came(tmp_path: pathlib.Path) -> 
 
 
 def test_old_folders_say_what_was_not_recorded(tmp_path: pathlib.Path) -> None:
-    folder = write(tmp_path, night())
+    folder = write(tmp_path, a_campaign())
     lines = [json.loads(line) for line in folder.log.read_text().splitlines()]
     for line in lines:
         for name in ("environment", "printed"):
@@ -265,9 +267,9 @@ def test_old_folders_say_what_was_not_recorded(tmp_path: pathlib.Path) -> None:
 
 def test_errors_of_exportdiff_and_another_torch_are_told(tmp_path: pathlib.Path) -> None:
     worse = TorchesCompared(
-        3.0, "torch regression", NEW.fingerprint, nights.MODULE, (), (), 3, finding=NEW, causes=("a_bug",)
+        3.0, "torch regression", NEW.fingerprint, handmade.MODULE, (), (), 3, finding=NEW, causes=("a_bug",)
     )
-    first, *others, last = night()
+    first, *others, last = a_campaign()
     assert isinstance(first, type(started()))
     events = [
         replace(first, against="2.12.0"),
@@ -282,7 +284,7 @@ def test_errors_of_exportdiff_and_another_torch_are_told(tmp_path: pathlib.Path)
     assert "1 regression of torch, 2 new findings and 1 masked by known bugs in 40 programs." in seen.text
     assert "Right on torch 2.12.0, wrong on torch 2.13.0." in seen.text
     card = seen.texts["f-torch-1"]
-    assert NEW.title in card and f"findings/{NEW.fingerprint}.py" in card and nights.MODULE in card
+    assert NEW.title in card and f"findings/{NEW.fingerprint}.py" in card and handmade.MODULE in card
     assert "It is ok on torch 2.12.0." in card and "The corpus knows it: a_bug." in card
     assert len(seen.ids) == len(set(seen.ids)) and f"f-{NEW.fingerprint}" in seen.ids
     assert "Entries of the corpus that are fixed here: an_entry." in seen.text
@@ -309,8 +311,8 @@ def test_since_last_time(whole: str) -> None:
 
 
 def test_findings_are_compared_by_every_fingerprint_that_they_had(tmp_path: pathlib.Path) -> None:
-    plain = night()
-    small = [*plain[:-1], nights.minimized(), plain[-1]]
+    plain = a_campaign()
+    small = [*plain[:-1], handmade.minimized(), plain[-1]]
     now = CampaignReport.of([write(tmp_path / "now", plain)])
     before = CampaignReport.of([write(tmp_path / "before", small)])
     assert (
@@ -318,7 +320,7 @@ def test_findings_are_compared_by_every_fingerprint_that_they_had(tmp_path: path
         == compare_campaigns(before, now).new_findings
         == frozenset()
     )
-    nothing = CampaignReport.of([write(tmp_path / "nothing", night(findings=False))])
+    nothing = CampaignReport.of([write(tmp_path / "nothing", a_campaign(findings=False))])
     compared = compare_campaigns(now, nothing)
     assert compared.new_findings == set(now.tally.findings) and compared.gone == ()
     assert [each.finding.fingerprint for each in compare_campaigns(nothing, now).gone] == [
@@ -361,7 +363,7 @@ def test_bars_have_room_for_the_night_before() -> None:
 
 def test_known_bugs_are_compared_where_they_were_counted(tmp_path: pathlib.Path) -> None:
     """Program 41 shows it too, but plain torch was not judged there."""
-    events = [*night()[:-1], nights.done(41, known=("first_bug",)), night()[-1]]
+    events = [*a_campaign()[:-1], handmade.done(41, known=("first_bug",)), a_campaign()[-1]]
     told = CampaignReport.of([write(tmp_path, events)])
     assert told.tally.occurrences["first_bug"] == 11
     (frequent,) = [rate for rate in compare_campaigns(told, told).rates if rate.name == "first_bug"]
@@ -377,7 +379,7 @@ def test_throughput_in_windows() -> None:
 
 
 def test_the_command(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
-    shards = [write(tmp_path / str(part), night(shard=(part, 2))) for part in (1, 2)]
+    shards = [write(tmp_path / str(part), a_campaign(shard=(part, 2))) for part in (1, 2)]
     file = tmp_path / "page.html"
     names = [str(shard.root) for shard in shards]
     assert main(["report", *names, "--out", str(file), "--since", names[0]]) == 0
@@ -393,7 +395,7 @@ def test_without_the_library_that_draws(
     tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "vl_convert", None)
-    name = str(write(tmp_path / "now", night()).root)
+    name = str(write(tmp_path / "now", a_campaign()).root)
     assert main(["report", name, "--out", str(tmp_path / "page.html")]) == 2
     error = capsys.readouterr().err
     assert error == (

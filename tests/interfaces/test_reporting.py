@@ -1,4 +1,4 @@
-"""Listeners: what they write for a stream of events."""
+"""Reports: what they write for a stream of events."""
 
 from __future__ import annotations
 
