@@ -134,7 +134,7 @@ class Follower:
         """Note an operator, and return what its result is: of one in place, its first operand."""
         if PRESERVES and "tree_" in str(node.target):
             return node.target(*args)
-        if PRESERVES and is_call_of(node, "getitem") and isinstance(args[0], list | tuple):
+        if PRESERVES and is_call_of(node, "getitem") and not isinstance(args[0], str):
             return args[0][args[1]]
         reads = operands((args, kwargs))
         if is_call_of(node, "aten.copy_.default"):
