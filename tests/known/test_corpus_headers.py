@@ -8,7 +8,7 @@ from collections import Counter, defaultdict
 
 import pytest
 
-from exportdiff.cli.corpus_listing import markdown
+from exportdiff.cli.corpus_list import markdown
 from exportdiff.known.corpus.entry import FIXES, OPEN, VARIANTS, Entry, find_files, read_entry
 from exportdiff.known.corpus.ranking import read_root_causes
 from exportdiff.runtime.patching.fixes import read_candidates

@@ -12,7 +12,7 @@ import pytest
 
 from exportdiff.cli import main
 from exportdiff.known.attribution.knowledge import knowledge
-from exportdiff.known.corpus.fix_trials import subjects, untried
+from exportdiff.known.corpus.trial_results import fix_trials, untried_fixes
 
 CODE = "def wrong():\n    return 3\n\n\ndef other():\n    return 1\n"
 
@@ -101,6 +101,10 @@ RAISES = PATCH.replace("RIGHT", "other().gone")
 ELSEWHERE = PATCH.replace("RIGHT", "1").replace("    return 3", "    return 4")
 
 
+def untried_names(corpora: pathlib.Path) -> tuple[str, ...]:
+    return tuple(trial.name for trial in untried_fixes(corpora))
+
+
 def test_fit_says_which_fixes_mend_their_entries(
     corpora: pathlib.Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -111,7 +115,7 @@ def test_fit_says_which_fixes_mend_their_entries(
     write(corpora, "half", MENDS)
     write(corpora, "half", MENDS, shows="sys.exit(0)", entry="passes")
     write(corpora, "crashes", MENDS, shows="raise KeyError('gone')")
-    assert set(untried(corpora)) == {"mends", "raises", "elsewhere", "done", "half", "crashes"}
+    assert set(untried_names(corpora)) == {"mends", "raises", "elsewhere", "done", "half", "crashes"}
     # Before the trial a fix counts if it fits.
     assert set(knowledge(corpora).fixes) == {"mends", "raises", "done", "half", "crashes"}
     code, rows = fit(capsys)
@@ -126,7 +130,7 @@ def test_fit_says_which_fixes_mend_their_entries(
     }
     assert "AttributeError" in str(rows["raises"]["detail"])
     assert rows["half"]["fixed"] == ["passes"]
-    assert untried(corpora) == ()
+    assert untried_names(corpora) == ()
     knowledge.cache_clear()
     known = knowledge(corpora)
     assert set(known.fixes) == set(known.usable) == {"mends", "half"}
@@ -155,7 +159,7 @@ def test_a_trial_that_was_killed_says_nothing_and_is_not_kept(
         shows=f"import os, signal, time; code.wrong() == 3 and sys.exit(1); {KILLS[killed]}",
     )
     assert fit(capsys)[1]["mends"]["status"] == "not tried"
-    assert untried(corpora) == ("mends",)
+    assert untried_names(corpora) == ("mends",)
     write(corpora, "mends", MENDS)
     assert fit(capsys)[1]["mends"]["status"] == "usable"
 
@@ -164,17 +168,17 @@ def test_only_what_changed_is_tried_again(corpora: pathlib.Path, capsys: pytest.
     write(corpora, "one", MENDS)
     write(corpora, "two", MENDS)
     assert fit(capsys)[0] == 0
-    rows = {each.name: each.file for each in subjects(corpora)}
+    rows = {each.name: each.file for each in fix_trials(corpora)}
     write(corpora, "two", RAISES)
-    again = {each.name: each for each in subjects(corpora)}
-    assert again["one"].file == rows["one"] and again["one"].row is not None
-    assert again["two"].file != rows["two"] and again["two"].row is None
+    again = {each.name: each for each in fix_trials(corpora)}
+    assert again["one"].file == rows["one"] and again["one"].result is not None
+    assert again["two"].file != rows["two"] and again["two"].result is None
     # What an entry says of itself is no reason to try it again; what it does is.
     entry = corpora / "open" / "shows_one.py"
     entry.write_text(entry.read_text().replace("# status", '# affected = ["0.1"]\n# status'))
-    assert {each.name: each for each in subjects(corpora)}["one"].file == rows["one"]
+    assert {each.name: each for each in fix_trials(corpora)}["one"].file == rows["one"]
     entry.write_text(entry.read_text().replace("sys.exit(", "sys.exit(0 + "))
-    assert {each.name: each for each in subjects(corpora)}["one"].file != rows["one"]
+    assert {each.name: each for each in fix_trials(corpora)}["one"].file != rows["one"]
     entry.write_text(entry.read_text().replace("sys.exit(0 + ", "sys.exit("))
     # A patch for a newer torch is one more candidate; it is not chosen, because the plain one fits.
     write(corpora, "one@99.1", RAISES)
@@ -193,7 +197,7 @@ def test_fit_tries_the_torch_of_another_interpreter(
     assert main(["corpus", "fit", "--torch", sys.executable, "--all"]) == 0
     assert "usable" in capfd.readouterr().out
     # It wrote the rows of that torch, which is this one.
-    assert untried(corpora) == ()
+    assert untried_names(corpora) == ()
     assert main(["corpus", "fit", "--torch", "no/python"]) == 2
     error = capfd.readouterr().err
     assert "no/python" in error and error.count("\n") == 1
@@ -203,9 +207,9 @@ def test_a_release_that_a_patch_names_needs_no_trial(
     corpora: pathlib.Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write(corpora, "named", MENDS)
-    assert untried(corpora) == ("named",)
-    monkeypatch.setattr("exportdiff.known.corpus.fix_trials.version", lambda name: "0.1+cpu")
-    assert untried(corpora) == ()
+    assert untried_names(corpora) == ("named",)
+    monkeypatch.setattr("exportdiff.known.corpus.trial_results.version", lambda name: "0.1+cpu")
+    assert untried_names(corpora) == ()
 
 
 def test_fuzz_and_faults_try_the_fixes_first_where_nobody_has(
@@ -220,7 +224,7 @@ def test_fuzz_and_faults_try_the_fixes_first_where_nobody_has(
     told = capsys.readouterr().out
     assert "trying 2 fixes of known bugs on torch" in told
     assert "1 usable, 1 does not mend" in told
-    assert untried(corpora) == ()
+    assert untried_names(corpora) == ()
     assert main(fuzz) == 0
     assert "trying" not in capsys.readouterr().out
     write(corpora, "raises", MENDS)
@@ -235,4 +239,4 @@ def test_fuzz_and_faults_try_the_fixes_first_where_nobody_has(
     ]
     main(faults)
     assert "trying 1 fix of known bugs" in capsys.readouterr().out
-    assert untried(corpora) == ()
+    assert untried_names(corpora) == ()

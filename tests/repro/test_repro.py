@@ -237,11 +237,8 @@ def test_the_graph_of_a_program_for_inference_runs_without_gradients(tmp_path: p
         assert run(file)[0] == 0
 
 
-@pytest.mark.parametrize(
-    "evidence", [evidence for _, evidence in EVIDENCE], ids=[ids(*each) for each in EVIDENCE]
-)
-def test_evidence_comes_back_from_the_journal(evidence: Evidence) -> None:
-    assert loads(dumps(evidence)) == evidence
+def test_evidence_comes_back_from_the_journal() -> None:
+    assert [evidence for _, evidence in EVIDENCE if loads(dumps(evidence)) != evidence] == []
 
 
 def test_every_class_of_evidence_is_written() -> None:

@@ -16,7 +16,7 @@ import pytest
 from exportdiff.core.torch_versions import torch_version
 from exportdiff.known.attribution.knowledge import knowledge
 from exportdiff.known.corpus.entry import Entry
-from exportdiff.known.corpus.fix_trials import Row, subjects
+from exportdiff.known.corpus.trial_results import TrialResult, fix_trials
 from exportdiff.runtime.patching.fixes import Fix
 from support.folders import CORPORA
 
@@ -36,9 +36,9 @@ only_on_the_pinned_torch = pytest.mark.skipif(HERE != PINNED, reason=f"it is abo
 
 
 @cache
-def rows() -> Mapping[str, Row]:
+def rows() -> Mapping[str, TrialResult]:
     """What the trial of each fix on this torch has shown."""
-    return {each.name: row for each in subjects(CORPORA) if (row := each.row) is not None}
+    return {each.name: row for each in fix_trials(CORPORA) if (row := each.result) is not None}
 
 
 @cache

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pathlib
 from typing import TYPE_CHECKING
 
-from exportdiff.cli import bisect, corpus_listing, fitting
+from exportdiff.cli import bisect, corpus_fit, corpus_list
 from exportdiff.core.errors import UsageError
 from exportdiff.core.programs import tag_names
 from exportdiff.known.corpus.entry import CORPORA, FIXES, find_files
@@ -27,7 +27,7 @@ def add(commands: Subparsers) -> None:
         description="Maintain the corpus: the known bugs, each a repro file in corpora/.",
     )
     actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
-    corpus_listing.add_parser(actions)
+    corpus_list.add_parser(actions)
     adding = actions.add_parser(
         "add",
         help="copy a repro file to corpora/open, with a header",
@@ -58,7 +58,7 @@ def add(commands: Subparsers) -> None:
     )
     closing.add_argument("file", type=pathlib.Path, metavar="FILE", help="the file of the entry")
     closing.set_defaults(run=run_close)
-    fitting.add_parser(actions)
+    corpus_fit.add_parser(actions)
     bisect.add_parser(actions)
     verify = actions.add_parser(
         "verify",
@@ -73,9 +73,9 @@ def add(commands: Subparsers) -> None:
 
 def run_add(arguments: argparse.Namespace) -> int:
     """Add a file to the corpus; return 0."""
-    from exportdiff.known.adding import enter
+    from exportdiff.known.adding import add_entry
 
-    added = enter(arguments.file, arguments.name, CORPORA, title=arguments.title, force=arguments.force)
+    added = add_entry(arguments.file, arguments.name, CORPORA, title=arguments.title, force=arguments.force)
     print(f"added {added.file}")
     if added.missing:
         print(f"write into its header: {', '.join(added.missing)}")
@@ -85,9 +85,9 @@ def run_add(arguments: argparse.Namespace) -> int:
 
 def run_close(arguments: argparse.Namespace) -> int:
     """Move an entry to corpora/fixed; return 0."""
-    from exportdiff.known.adding import close
+    from exportdiff.known.adding import close_entry
 
-    print(f"moved to {close(arguments.file, CORPORA)}")
+    print(f"moved to {close_entry(arguments.file, CORPORA)}")
     return 0
 
 

@@ -17,7 +17,7 @@ from exportdiff.cli.arguments import (
     positive,
     print_json,
 )
-from exportdiff.cli.trying import try_first
+from exportdiff.cli.corpus_fit import try_untried_fixes
 from exportdiff.core.errors import UsageError
 from exportdiff.known.corpus.entry import default_corpora
 
@@ -111,7 +111,7 @@ def _detect(arguments: argparse.Namespace, faults: Sequence[Fault]) -> list[Dete
         # Known bugs hide planted ones, so their fixes are installed.
         corpora=corpora.resolve() if corpora else None,
     )
-    try_first(job.corpora, arguments.workers)
+    try_untried_fixes(job.corpora, arguments.workers)
     results = []
     names = [fault.name for fault in faults]
     for result in detect_all(names, DetectionSettings(job, seconds, arguments.examples), arguments.workers):

@@ -26,7 +26,7 @@ from exportdiff.cli.arguments import (
     workers_or_auto,
 )
 from exportdiff.cli.around import chosen_around
-from exportdiff.cli.trying import try_first
+from exportdiff.cli.corpus_fit import try_untried_fixes
 from exportdiff.core.errors import UsageError
 from exportdiff.core.programs import DEFAULT_PROFILE
 from exportdiff.fuzzing.campaign.engines import ENGINES, MODULES
@@ -212,7 +212,7 @@ def run(arguments: argparse.Namespace) -> int:
             settings = _settings(arguments, against, workers)
             if arguments.around:
                 settings = replace(settings, around=chosen_around(arguments.around), profile=DEFAULT_PROFILE)
-            try_first(settings.corpora, settings.workers)
+            try_untried_fixes(settings.corpora, settings.workers)
             folder.prepare()
             journal = Journal.begin(folder.journal, settings)
         with journal:

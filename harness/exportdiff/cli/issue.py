@@ -24,8 +24,8 @@ def add(commands: Subparsers) -> None:
     parser = commands.add_parser(
         "issue",
         help="turn a repro file into a report in PyTorch's issue form",
-        description="Run a repro file, and print a bug report in PyTorch's issue form: what is expected and "
-        "what comes, one sentence of cause, and a program to paste.",
+        description="Run a repro file, and print a bug report in PyTorch's issue form: the expected and the "
+        "actual result, one sentence about the cause, and a program to paste.",
     )
     parser.add_argument(
         "file", type=pathlib.Path, metavar="FILE", help="a corpus file, or a repro file that a campaign wrote"
@@ -35,7 +35,7 @@ def add(commands: Subparsers) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the file, and print the report; print on stderr where to file it. Return 0."""
-    # Here, so that ``exportdiff --help`` does not import torch.
+    # Imported here, so that ``exportdiff --help`` does not import torch.
     from torch.utils.collect_env import get_pretty_env_info
 
     entry = read_entry(arguments.file)

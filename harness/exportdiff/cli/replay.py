@@ -1,4 +1,4 @@
-"""``exportdiff replay``: run the corpus, each file in a process of its own."""
+"""``exportdiff replay``: run the corpus, each file in a separate process."""
 
 from __future__ import annotations
 
@@ -28,10 +28,9 @@ def add(commands: Subparsers) -> None:
     parser = commands.add_parser(
         "replay",
         help="run corpus files, and compare the results with their headers",
-        description="Run each corpus file in a process of its own, and print one line for it: as recorded, "
-        "FIXED or BROKEN. A file of a masked bug, or of a regression of a fix, runs with the fixes in place "
-        "that its header names. Exit code: 0 if every file is as recorded, 2 if no file can be run or a fix "
-        "is missing, else 1.",
+        description="Run each corpus file in a separate process, and print one line for it: as recorded, "
+        "FIXED or BROKEN. A file of a masked finding, or of a regression, runs with the fixes that its "
+        "header names.",
     )
     parser.add_argument(
         "files", nargs="*", type=pathlib.Path, metavar="FILE", help="files or folders (default: the corpus)"
@@ -54,11 +53,11 @@ def run(arguments: argparse.Namespace) -> int:
     entries = list(map(read_entry, find_files(arguments.files or [arguments.corpora])))
     if not entries:
         raise UsageError("there are no corpus files there; name a folder that holds .py files")
-    # All of them first: a missing fix is no result of a file.
+    # Read all fixes first, because a missing fix is a usage error and not the result of a file.
     fixes = [_fixes(entry, arguments.corpora) for entry in entries]
     as_recorded = True
-    for entry, held in zip(entries, fixes, strict=True):
-        word, detail = _replay(entry, held, arguments.limit)
+    for entry, needed in zip(entries, fixes, strict=True):
+        word, detail = _replay(entry, needed, arguments.limit)
         as_recorded &= word == "as recorded"
         print(f"{word:<11}  {entry.file}  {detail}".rstrip(), flush=True)
     if as_recorded:
@@ -82,7 +81,7 @@ def _replay(entry: Entry, fixes: tuple[Fix, ...], limit: float) -> tuple[str, st
 
 
 def outcome(entry: Entry, run: Run) -> tuple[str, str]:
-    """Return the word for a file, and the details to print after it."""
+    """Return the word for the result of a file, and the details to print after it."""
     if run.problem:
         return "BROKEN", run.problem
     status = entry.status

@@ -31,11 +31,11 @@ def add(commands: Subparsers) -> None:
         help="write the fixes of the corpus as commits for PyTorch, each with a test",
         description="Write one commit for each root cause that has a fix, the most severe first, in the "
         "format of git format-patch: 'git am DIR/*.patch' applies them to a checkout of PyTorch at the "
-        "installed release. Each has a test in the style of PyTorch's own, made from the entry. To make it, "
-        "the entry's program runs without the fixes and with them.",
+        "installed release. Each has a test in PyTorch's style, for which the entry's program runs without "
+        "the fixes and with them.",
     )
     parser.add_argument("folder", type=pathlib.Path, metavar="DIR", help="where to write; created if missing")
-    parser.add_argument("--first", type=int, metavar="N", help="the N most severe alone")
+    parser.add_argument("--first", type=int, metavar="N", help="only the N most severe")
     parser.add_argument(
         "--author",
         default="exportdiff <exportdiff@localhost>",

@@ -1,4 +1,4 @@
-"""Adding a repro file to the corpus, and closing an entry when torch no longer has its bug."""
+"""Adds a repro file to the corpus, and closes an entry when torch no longer has its bug."""
 
 from __future__ import annotations
 
@@ -27,23 +27,23 @@ _STATUS = re.compile(r'^# status = "open"$', re.MULTILINE)
 
 
 @dataclass(frozen=True)
-class Entered:
-    """The file of a new entry, and the header fields that a person must still write."""
+class AddedEntry:
+    """The file of a new entry, and the header keys that a person must still write."""
 
     file: pathlib.Path
     missing: tuple[str, ...]
 
 
-def enter(
+def add_entry(
     file: pathlib.Path, name: str, corpora: pathlib.Path, *, title: str = "", force: bool = False
-) -> Entered:
+) -> AddedEntry:
     """Copy a repro file to ``open/NAME.py`` of a corpus, and give it the header of an entry.
 
-    A person moves it to ``variants/`` if an entry has the same root cause.
+    If an entry with the same root cause exists, a person must move the new file to ``variants/``.
 
-    Raises UsageError, and writes nothing, if the file is not a repro file, imports more than torch, or shows
-    no bug in a fresh process or only with fixes in place. Raises it also if known bugs explain all findings,
-    unless ``force`` is set.
+    Raises UsageError, and writes nothing, if the file is not a repro file, imports more than torch, shows no
+    bug in a fresh process, or shows it only with fixes installed. Unless ``force`` is set, it raises it also
+    if known bugs explain all findings.
     """
     target = corpora / "open" / f"{name}.py"
     if not name.isidentifier():
@@ -58,17 +58,17 @@ def enter(
     run = run_file(file, SECONDS)
     if run.problem or run.code != 1:
         raise UsageError(f"{file} does not show its bug in a fresh process: {run.problem or run.last_line}")
-    known = () if force else _explained_in_child(entry, corpora)
+    known = () if force else _explaining_entries_in_child(entry, corpora)
     if known:
         raise UsageError(f"{file} shows only known bugs: {', '.join(known)} (--force adds it anyway)")
     header = _header(entry, source, title)
     target.parent.mkdir(parents=True, exist_ok=True)
     target.write_text(header + HEADER.sub("", source, count=1).lstrip("\n"), encoding="utf-8")
-    return Entered(target, tuple(_missing_fields(read_entry(target))))
+    return AddedEntry(target, tuple(_missing_fields(read_entry(target))))
 
 
-def close(file: pathlib.Path, corpora: pathlib.Path) -> pathlib.Path:
-    """Move an open entry that passes now to ``fixed/``, where it must keep passing; return the new file.
+def close_entry(file: pathlib.Path, corpora: pathlib.Path) -> pathlib.Path:
+    """Move an open entry that now passes to ``fixed/``, where it must keep passing; return the new file.
 
     Raises UsageError if the entry is not open, or does not pass.
     """
@@ -90,7 +90,7 @@ def close(file: pathlib.Path, corpora: pathlib.Path) -> pathlib.Path:
 
 
 def _refuse_needs(entry: Entry) -> None:
-    """Raise UsageError if only torch with fixes shows the bug: the entries are about torch as it is."""
+    """Raise UsageError if only torch with fixes shows the bug: entries are about plain torch."""
     if entry.unmasked_by:
         raise UsageError(
             f"{entry.file} shows its bug only with fixes in place (unmasked-by): add its signature to "
@@ -103,16 +103,16 @@ def _refuse_needs(entry: Entry) -> None:
         )
 
 
-def _explained_in_child(entry: Entry, corpora: pathlib.Path) -> tuple[str, ...]:
-    """Run ``explained`` in a fresh process. Raises UsageError if the process fails."""
-    answer = call_fresh(SECONDS, explained, entry.file.absolute(), entry.path, corpora.resolve())
+def _explaining_entries_in_child(entry: Entry, corpora: pathlib.Path) -> tuple[str, ...]:
+    """Run ``explaining_entries`` in a fresh process. Raises UsageError if the process fails."""
+    answer = call_fresh(SECONDS, explaining_entries, entry.file.absolute(), entry.path, corpora.resolve())
     if isinstance(answer, Death | TaskFailure):
         reason = answer.reason if isinstance(answer, Death) else str(answer.error)
         raise UsageError(f"{entry.file} cannot be judged on {entry.path}: {reason}")
     return answer
 
 
-def explained(file: pathlib.Path, path: str, corpora: pathlib.Path) -> tuple[str, ...]:
+def explaining_entries(file: pathlib.Path, path: str, corpora: pathlib.Path) -> tuple[str, ...]:
     """Judge a file along one path; return the entries that explain all findings, or () if one is new."""
     from exportdiff.core.case import case_from_source
     from exportdiff.judging.judge_case import judge_case
@@ -159,7 +159,7 @@ def _header(entry: Entry, source: str, title: str) -> str:
         f'# dependencies = ["torch=={torch}"]',
         "#",
         "# [tool.exportdiff]",
-        # A string or a list of strings is written the same way in JSON and in TOML.
+        # JSON and TOML write strings and lists of strings in the same way.
         *(f"# {key} = {json.dumps(value, ensure_ascii=False)}" for key, value in fields.items() if value),
         "# ///",
     ]

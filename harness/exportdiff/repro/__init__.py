@@ -1,7 +1,7 @@
-"""Turns a finding and its program into a self-contained script that shows this one difference.
+"""Turns a finding and its program into a repro file: a script that needs only torch, and shows this finding.
 
-The script needs only torch. ``writers`` has one writer for each check; ``templates`` has the functions that
-scripts contain. It does not know how a finding was found, or whether it is a known bug.
+``writers`` has one writer for each check; ``templates`` has the functions that repro files contain. This
+package does not know how a finding was found, or whether it is a known bug.
 """
 
 from exportdiff.repro.parts import NoReproError

@@ -20,7 +20,7 @@ from exportdiff.known.attribution.classification import Classification
 from exportdiff.known.attribution.explained import ExplainedFinding
 from exportdiff.known.attribution.knowledge import knowledge
 from exportdiff.known.attribution.residual import ResidualFinding, find_exposing_fixes, sort_residual_findings
-from exportdiff.known.corpus.fix_trials import cache_folder
+from exportdiff.known.corpus.trial_results import cache_folder
 from exportdiff.runtime.observing.freeing_programs import clean_state
 from exportdiff.runtime.patching.fixes import fixes_that_raised
 from exportdiff.runtime.patching.installed import install, without_fixes
@@ -33,9 +33,9 @@ if TYPE_CHECKING:
     from exportdiff.core.case import Case
     from exportdiff.core.finding import Finding
     from exportdiff.core.path import Path
-    from exportdiff.fuzzing.around.base import Around
+    from exportdiff.fuzzing.around.model import Around
     from exportdiff.judging.results import Verdict
-    from exportdiff.known.attribution.classification import Kind
+    from exportdiff.known.attribution.classification import ClassificationKind
     from exportdiff.known.attribution.knowledge import Knowledge
 
 
@@ -104,7 +104,7 @@ def run_batch(job: Job, indices: Sequence[int]) -> tuple[ExampleResult, ...]:
 
 
 def exposing_fixes_of(
-    job: Job, source: str, finding: Finding, kind: Kind
+    job: Job, source: str, finding: Finding, kind: ClassificationKind
 ) -> ExplainedFinding | ResidualFinding:
     """Find the exposing fixes of a finding of mended torch on a program."""
     known = prepared(job)

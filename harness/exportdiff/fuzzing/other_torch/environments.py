@@ -10,7 +10,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from exportdiff.core.errors import UsageError
-from exportdiff.known.corpus.fix_trials import cache_folder
+from exportdiff.known.corpus.trial_results import cache_folder
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from exportdiff.fuzzing.other_torch.cache import cached_run, store_run
 from exportdiff.fuzzing.other_torch.messages import FileAnswer, RunFile
 from exportdiff.fuzzing.other_torch.probe import running_interpreter
-from exportdiff.known.corpus.fix_trials import open_entries, subjects
+from exportdiff.known.corpus.trial_results import fix_trials, open_entries
 from exportdiff.runtime.processes.child import Stopped
 from exportdiff.runtime.processes.script import run_file
 from exportdiff.runtime.processes.server import server
@@ -32,10 +32,10 @@ def fixed_entries(corpora: pathlib.Path, other: OtherTorch, workers: int, stop: 
     """
     entries = open_entries(corpora)
     tried = {
-        entry.file: entry.file.stem in row.fixed
-        for subject in subjects(corpora, entries)
-        if (row := subject.row) is not None
-        for entry in subject.entries
+        entry.file: entry.file.stem in result.fixed
+        for trial in fix_trials(corpora, entries)
+        if (result := trial.result) is not None
+        for entry in trial.entries
     }
     texts = {entry: entry.file.read_text(encoding="utf-8") for entry in entries}
     server()  # before the threads

@@ -1,1 +1,5 @@
-"""Listeners: each takes the events of a campaign and writes one thing. The engine knows none of them."""
+"""Reports of campaigns and of checked models, in one file for each form.
+
+Each report of a campaign takes its events one by one; ``tally`` counts for all of them. A campaign does not
+know its reports.
+"""

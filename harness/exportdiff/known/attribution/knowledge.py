@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 import hashlib
-import pathlib
 import pickle
 import sys
-import tempfile
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache, cached_property
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
+from exportdiff.core.cache_files import write_cache_file
 from exportdiff.core.own_code import PACKAGE, digest_of
 from exportdiff.known.attribution.likeness import Likeness
 from exportdiff.known.corpus.entry import FIXES, Entry, find_files
-from exportdiff.known.corpus.fix_trials import cache_folder, open_entries, subjects
+from exportdiff.known.corpus.trial_results import cache_folder, fix_trials, open_entries
 from exportdiff.runtime.patching.fixes import Fix, FixError, applied, choose_patch, find_functions, remember
 
 if TYPE_CHECKING:
+    import pathlib
     from collections.abc import Iterator, Mapping
 
 
@@ -61,22 +61,17 @@ def knowledge(corpora: pathlib.Path) -> Knowledge:
             return known
     known = _read(corpora)
     known.likeness, known.usable_fixes  # noqa: B018  # computes them, so that they are cached too
-    with suppress(OSError):
-        file.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(dir=file.parent, delete=False) as written:
-            written.write(pickle.dumps(known))
-        # Atomic, so that another process never reads half a file.
-        pathlib.Path(written.name).replace(file)
+    write_cache_file(file, pickle.dumps(known))
     return known
 
 
 def _read(corpora: pathlib.Path) -> Knowledge:
     entries = open_entries(corpora)
-    found = subjects(corpora, entries)
-    rows = {each.name: row for each in found if (row := each.row) is not None}
-    passing = {stem for row in rows.values() for stem in row.fixed}
+    found = fix_trials(corpora, entries)
+    results = {each.name: result for each in found if (result := each.result) is not None}
+    passing = {stem for result in results.values() for stem in result.fixed}
     entries = tuple(entry for entry in entries if entry.file.stem not in passing)
-    wanted = [each for each in found if each.name not in rows or rows[each.name].status == "usable"]
+    wanted = [each for each in found if each.name not in results or results[each.name].status == "usable"]
     fixes = {each.name: choose_patch(each.candidates) for each in wanted}
     if not _fit(tuple(fixes.values())):
         find_functions(fixes.values())

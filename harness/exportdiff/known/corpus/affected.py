@@ -1,4 +1,4 @@
-"""Writes into the header of a file which versions of torch show its bug."""
+"""Writes the versions of torch that show a bug into the header of its file."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ _LIST_GOES_ON = re.compile(r"#  +\S.*|# \]")
 def with_versions(
     text: str, affected: Sequence[str], unaffected: Sequence[str], since: str, undecided: Sequence[str] = ()
 ) -> str:
-    """Return the text of a file with these four keys in its header, in the place of those that it had.
+    """Return the text of a file with these four keys in its header, where its old ones were.
 
-    What is empty is left out. Raises ValueError if the file has no header.
+    Empty values are left out. Raises ValueError if the file has no header.
     """
     header = HEADER.search(text)
     if header is None:
         raise ValueError("the file has no '# /// script' header")
     values = zip(KEYS, (list(affected), list(unaffected), list(undecided), since), strict=True)
-    # A JSON string or list of strings is the same thing in TOML.
+    # JSON and TOML write strings and lists of strings in the same way.
     new = [f"# {key} = {json.dumps(value)}" for key, value in values if value]
     lines = header["toml"].rstrip("\n").split("\n")
     kept: list[str] = []

@@ -1,4 +1,4 @@
-"""Finding corpus files, and reading the metadata in their headers."""
+"""Finds corpus files, and reads the metadata in their headers."""
 
 from __future__ import annotations
 
@@ -24,25 +24,25 @@ FIXES = "fixes"
 
 
 def default_corpora() -> pathlib.Path | None:
-    """Return the corpus in the current folder, or else the one that was installed; None: there is none."""
+    """Return the corpus in the current folder, or else the installed one; None if there is neither."""
     return next((folder for folder in (CORPORA, *own_code.corpora()) if (folder / FIXES).is_dir()), None)
 
 
 OPEN, VARIANTS = "open", "variants"
-"""The folders of the root causes, and of the other programs that show them, inside the folder of a corpus."""
+"""The folders of the root causes and of their variants, inside the folder of a corpus."""
 
 Severity: TypeAlias = Literal["A", "B", "C"]
 """A: everyday code, wrong silently or broken plainly. B: occasional code. C: contrived code."""
 
 UpstreamMatch: TypeAlias = Literal["mechanism", "place", "symptom"]
-"""``mechanism``: the thread is about the same cause. ``place``: the same function does something else wrong.
-``symptom``: it looks alike, and the thread does not say why."""
+"""``mechanism``: the thread is about the same cause. ``place``: about another mistake of the same function.
+``symptom``: the symptom is the same, and the thread does not name a cause."""
 
 EXPECTED = {"seed": 0, "fixed": 0, "open": 1}
 """The exit code that a file must have, by its status."""
 
 RENAMED_KEYS = {"behind": "unmasked", "unseen": "undetected-because"}
-"""Keys of ``[tool.exportdiff]`` in old files, and their names now."""
+"""Old keys of ``[tool.exportdiff]``, and their new names."""
 
 FUNCTIONS = {
     "make": "returns the model and its example inputs",
@@ -68,43 +68,43 @@ class Entry:
     kind: str = ""
     title: str = ""
     severity: Severity | None = None
-    """How much the root cause matters; None: nobody has said so, or the entry is a variant."""
+    """The severity of the root cause; None for a variant, or if it is not yet written."""
     severity_because: str = ""
-    """Which code meets it, in a few words."""
+    """The code that meets the bug, in a few words."""
     cause: str = ""
-    """One sentence: the mechanism."""
+    """The mechanism, in one sentence."""
     variant_of: str = ""
-    """The entry of the root cause that this file shows as well; empty: the file is such an entry."""
+    """For a variant, the name of the entry of its root cause; else empty."""
     at_fault: str = ""
-    """The place of the bug in torch: the file, the function, and what the function does wrong."""
+    """The file and the function of torch that are wrong, and what the function does wrong."""
     fix: str = ""
-    """The name of the candidate fix in corpora/fixes; empty: there is no fix."""
+    """The name of the candidate fix in corpora/fixes; empty if there is none."""
     trigger: tuple[str, ...] = ()
     """If there is no fix: the feature tags that a program needs to show the bug."""
     upstream: str | None = None
-    """The PyTorch thread about the bug; empty: a search found none; None: nobody has searched yet."""
+    """The PyTorch thread about the bug; empty if a search found none; None if it was not searched for."""
     upstream_match: UpstreamMatch | None = None
-    """How much the thread has in common with the bug; None: nobody has compared them."""
+    """What the thread has in common with the bug; None if they were not compared."""
     upstream_fix: str = ""
-    """The pull request that mends it, merged or not."""
+    """The pull request that fixes it, merged or not."""
     affected: tuple[str, ...] = ()
-    """The versions of torch that were tried and have the bug; ``exportdiff corpus bisect`` writes this."""
+    """The tried versions of torch that have the bug. ``exportdiff corpus bisect`` writes these fields."""
     unaffected: tuple[str, ...] = ()
-    """The versions that were tried and do not have it."""
+    """The tried versions that do not have the bug."""
     undecided: tuple[str, ...] = ()
-    """The versions that were tried and on which the file fails in another way."""
+    """The tried versions on which the file fails in another way."""
     regression_since: str = ""
-    """The first version with the bug after one without it; empty: the oldest that was tried has it."""
+    """The first version with the bug after one without it; empty if the oldest tried version has it."""
     unmasked: tuple[tuple[str, ...], ...] = ()
     """The beginnings of the signatures of findings that appear only with the fix in place."""
     undetected_because: str = ""
-    """Why the checks cannot show the bug, although the file shows it; empty: the checks show it."""
+    """The reason why the checks cannot show the bug although the file shows it; empty if they show it."""
     unmasked_by: tuple[str, ...] = ()
-    """The fixes of known bugs without which this bug does not show. Only files of campaigns have this key."""
+    """The exposing fixes: without them this bug is masked. Only files of campaigns have this key."""
     caused_by: tuple[str, ...] = ()
-    """The fixes that are wrong: torch without them is right. Only files of campaigns have this key."""
+    """The fixes that cause this regression. Only files of campaigns have this key."""
     problem: str = ""
-    """Why the file cannot be replayed; empty: it can be."""
+    """The reason why the file cannot be replayed; empty if it can."""
 
     @property
     def name(self) -> str:
@@ -113,22 +113,22 @@ class Entry:
 
     @property
     def root(self) -> str:
-        """The name of its root cause: that of the entry which stands for it."""
+        """The name of its root cause, which is the name of the entry in ``open/``."""
         return self.variant_of or self.name
 
     @property
     def silent(self) -> bool:
-        """Whether the bug shows in what comes out, and raises nothing."""
+        """Whether the bug raises nothing, and shows in a value."""
         return self.kind == "mismatch"
 
     @property
     def shows_after_refusal(self) -> bool:
-        """Whether it shows in an ordinary call after one that raised; a campaign makes few of these."""
+        """Whether the bug shows in a call after one that raised; campaigns make few of such calls."""
         return any("after-refusal" in words for words in self.signatures)
 
     @property
     def needs(self) -> tuple[str, ...]:
-        """The fixes that have to be in place when the file is run."""
+        """The fixes that must be installed when the file runs."""
         return (*self.unmasked_by, *self.caused_by)
 
 
@@ -141,7 +141,7 @@ def find_files(names: Iterable[pathlib.Path]) -> Iterator[pathlib.Path]:
 def read_entry(file: pathlib.Path) -> Entry:
     """Read the ``[tool.exportdiff]`` table of a file without running the file.
 
-    Never raises: ``Entry.problem`` says what is wrong with the file.
+    It never raises: ``Entry.problem`` names what is wrong with the file.
     """
     try:
         source = file.read_text(encoding="utf-8")
@@ -193,7 +193,7 @@ def read_entry(file: pathlib.Path) -> Entry:
 
 
 def _versions(value: object) -> tuple[str, ...]:
-    """Read a list of versions; old files have one version, or a range, as text."""
+    """Read a list of versions. Old files have one version, or a range, as a string."""
     return tuple(map(str, value)) if isinstance(value, list) else tuple(filter(None, (str(value or ""),)))
 
 
@@ -206,7 +206,7 @@ def _renamed_key(table: dict[str, Any]) -> str:
 
 
 def _wrong_fixes(table: dict[str, Any]) -> str:
-    """Return a message if a key does not hold names of fixes; empty if all do."""
+    """Return a message about a key that is not a list of names of fixes; empty if there is none."""
     for key in ("unmasked-by", "caused-by"):
         names = table.get(key, [])
         if not isinstance(names, list) or not all(isinstance(name, str) and name for name in names):
@@ -215,7 +215,7 @@ def _wrong_fixes(table: dict[str, Any]) -> str:
 
 
 def _wrong_word(table: dict[str, Any]) -> str:
-    """Return a message about a word that is not one of those that its key takes; empty if all is well."""
+    """Return a message about a key with an unknown word; empty if there is none."""
     severity, known = table.get("severity"), get_args(Severity)
     if severity is not None and severity not in known:
         return f"has severity {severity!r} in [tool.exportdiff]; expected {', '.join(known)}"
@@ -228,7 +228,7 @@ def _wrong_word(table: dict[str, Any]) -> str:
 
 
 def problem_in(source: str) -> str:
-    """Say why this source cannot be that of a corpus file, without running it; empty if it can be."""
+    """Return the reason why this source cannot be a corpus file; empty if it can. It does not run."""
     try:
         tree = parse(source)
     except (SyntaxError, ValueError) as error:
@@ -259,7 +259,7 @@ def _imported(tree: ast.Module) -> set[str]:
 
 
 def _signatures(table: dict[str, Any]) -> tuple[tuple[str, ...], ...]:
-    """Read ``signatures``; a file that a campaign wrote has one complete ``signature`` instead."""
+    """Read ``signatures``. A file of a campaign has one complete ``signature`` instead."""
     if "signature" in table:
         return (tuple(map(str, table["signature"])),)
     return tuple(tuple(map(str, words)) for words in table.get("signatures", ()))

@@ -1,4 +1,4 @@
-"""The fixes that a repro file needs: without them it does not show its bug."""
+"""Reads the fixes that must be installed for a repro file to show its bug."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The root causes of a corpus in the order in which they matter."""
+"""Sorts the root causes of a corpus by severity."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from exportdiff.known.corpus.entry import Entry
 
 _INSIDE = ("purity", "sharing", "structure", "fake")
-"""Checks of what does not show in a result at once, what matters most first; other checks come before."""
+"""Checks of what does not show in a result at once, the most important first. Others come before them."""
 
 
 @dataclass(frozen=True)
@@ -22,20 +22,20 @@ class RootCause:
     """One mechanism in one place of torch."""
 
     entry: Entry
-    """The most natural program that shows it."""
+    """The entry with the most natural program."""
     variants: tuple[Entry, ...] = ()
-    """Other programs that show it, by name."""
+    """Its variants, sorted by name."""
 
     @property
     def fixes(self) -> tuple[str, ...]:
-        """The names of its fixes, that of the entry first: a mechanism may need one in several places."""
+        """The names of its fixes, first that of the entry. Variants may need a fix in another place."""
         return tuple(dict.fromkeys(each.fix for each in (self.entry, *self.variants) if each.fix))
 
 
 def root_causes(entries: Iterable[Entry]) -> tuple[RootCause, ...]:
-    """Return the root causes of the open entries, the most severe first, and of these the silent ones.
+    """Return the root causes of the open entries: the most severe first, silent ones before the others.
 
-    A variant of an entry that is not among them stands for itself.
+    A variant whose entry is not given becomes a root cause.
     """
     entries = [entry for entry in entries if entry.status == "open" and not entry.problem]
     names = {entry.name for entry in entries if not entry.variant_of}

@@ -1,4 +1,4 @@
-"""Is a corpus entry what it says? It shows its bug, its fix mends it, and it is short enough to read."""
+"""Verifies a corpus entry: it shows its bug, passes with its fix, and is complete and short."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ SECONDS = 120.0
 
 
 def problems(entry: Entry, fixes: Mapping[str, Fix], tags: Collection[str] = ()) -> Iterator[str]:
-    """Yield what is wrong with an entry, a line each; ``tags`` are the feature tags that exist."""
+    """Yield a line for each thing that is wrong with an entry; ``tags``: all existing tags."""
     if entry.problem:
         yield entry.problem
         return
@@ -44,7 +44,7 @@ def problems(entry: Entry, fixes: Mapping[str, Fix], tags: Collection[str] = ())
 
 
 def incomplete(entry: Entry, fixes: Mapping[str, Fix], tags: Collection[str]) -> Iterator[str]:
-    """Yield what an open entry lacks, without running it."""
+    """Yield a line for each thing that an open entry lacks, without running it."""
     wanted = {
         "title": entry.title,
         "path": entry.path,

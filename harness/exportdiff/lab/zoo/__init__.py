@@ -1,1 +1,4 @@
-"""The zoo: real models, what each does along the paths that people deploy, and how that is recorded."""
+"""The zoo: real models, and what each does along the paths that people deploy.
+
+``families`` and ``sources`` give the models, ``record`` keeps the results in a table.
+"""

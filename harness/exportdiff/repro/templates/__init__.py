@@ -1,1 +1,1 @@
-"""Functions whose text is pasted into repro files. They need only torch."""
+"""Functions that are copied into repro files as text. They import only torch, and nothing of exportdiff."""

@@ -1,1 +1,4 @@
-"""One writer for each check: templates of what the check needs in a repro file, and when to use them."""
+"""One writer for each check: what a repro file needs to show the evidence of that check.
+
+``table`` chooses the writer of a finding.
+"""

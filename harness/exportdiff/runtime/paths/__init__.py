@@ -1,4 +1,8 @@
-"""Paths: which ways there are to run a case (without torch), and in ``run/`` running a case along them."""
+"""Paths: the ways to run a case.
+
+``modes``, ``runners`` and ``transforms`` are tables, ``catalog`` lists the paths that they form; none of them
+imports torch. ``run`` runs a case along paths, ``read`` reads exported programs without running them.
+"""
 
 from exportdiff.core.path import Path
 from exportdiff.runtime.paths.catalog import (

@@ -1,1 +1,1 @@
-"""Comparing what two paths observed: leaves, calls, failures, groups of names."""
+"""What several checks share: comparing leaves, calls, failures and groups of names."""

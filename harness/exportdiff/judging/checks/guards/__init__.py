@@ -1,1 +1,1 @@
-"""The guards check: calls that deviate from what was exported are refused or answered rightly."""
+"""The check ``guards``: a call that leaves what was exported is refused, or answered as eager does."""

@@ -1,1 +1,1 @@
-"""The structure check: modules, calls and graphs are those of eager."""
+"""The check ``structure``: modules, calls and graphs are those of eager."""

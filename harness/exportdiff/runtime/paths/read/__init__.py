@@ -1,1 +1,1 @@
-"""Reading exported programs, unflattened modules and eager models into plain data."""
+"""Reads exported programs, unflattened modules and eager models into plain data, without running them."""

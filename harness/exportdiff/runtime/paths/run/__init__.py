@@ -1,1 +1,1 @@
-"""Running a case: eagerly, exported, compiled, in a pipeline."""
+"""Runs a case along paths: eagerly, exported, compiled, or in a pipeline. Returns an observation for each."""

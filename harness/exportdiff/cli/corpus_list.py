@@ -32,7 +32,7 @@ def add_parser(actions: Subparsers) -> None:
         "wrong, how many variants it has, what its fix does, and the upstream thread. A: everyday code, "
         "wrong silently or broken plainly; B: occasional code; C: contrived code.",
     )
-    parser.add_argument("--first", type=int, metavar="N", help="the N most severe alone")
+    parser.add_argument("--first", type=int, metavar="N", help="only the N most severe")
     form = parser.add_mutually_exclusive_group()
     form.add_argument(
         "--json",
