@@ -1,6 +1,7 @@
 """The tables of Python conditions, and of Python ints that are read from the metadata of tensors.
 
-To add a condition or a measure, add one line to CONDS, MODES, RELATIONS or MEASURES.
+To add a condition or a measure, add one line to CONDS, MODES, RELATIONS or MEASURES. For example, ``"rank"``
+is written ``x.dim() == 2``, and is true for a value whose type has two dimensions.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The Python values and the kinds of containers that programs use."""
+"""The Python constants that Programs pass and compare with, and the kinds of containers."""
 
 from __future__ import annotations
 

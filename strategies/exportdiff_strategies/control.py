@@ -1,4 +1,4 @@
-"""The table of control-flow operators: how each is written, and its result on types.
+"""The table of control-flow operators, such as torch.cond: how each is written, and its result on types.
 
 To add one, add one entry to CONTROLS. The local functions of an operator may not return memory that they were
 given, and change it only where the operator allows it; the machine rejects the rest.

@@ -1,7 +1,7 @@
 """The table of statements that raise, for the body of a ``try``.
 
-To add one, add one entry to FAILURES. Each raises whatever the sizes and the values of a tensor with at least
-one element are, and changes nothing before it raises.
+To add one, add one entry to FAILURES. Each statement raises whatever the sizes and the values of a tensor
+with at least one element are, and changes nothing before it raises.
 """
 
 from __future__ import annotations

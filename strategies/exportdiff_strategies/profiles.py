@@ -1,4 +1,4 @@
-"""The profiles: named weightings of the switches that an example may turn on.
+"""The profiles: named weightings of the switches that a Program may turn on.
 
 A profile is the base table with other weights for some switches. To add a profile, add an entry to PROFILES.
 """
@@ -221,7 +221,7 @@ _SWITCHES: dict[str, int | Needing] = {
 BASE: dict[str, int] = {
     name: entry.weight if isinstance(entry, Needing) else entry for name, entry in _SWITCHES.items()
 }
-"""Switch -> the percentage of examples in which it is on."""
+"""Switch -> the percentage of Programs in which it is on."""
 
 NEEDS: dict[str, str] = {name: entry.needs for name, entry in _SWITCHES.items() if isinstance(entry, Needing)}
 """Switch -> what torch must have; the switches that are not here need nothing that a torch may lack."""

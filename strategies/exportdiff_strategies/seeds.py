@@ -1,4 +1,4 @@
-"""(seed, example) -> Program: the same on every machine and in every process, whatever was drawn before."""
+"""(seed, index) -> Program: the same on every machine and in every process, whatever was drawn before."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from exportdiff_strategies.drawing.programs import programs
 from exportdiff_strategies.profiles import NAMES
 
 BYTES = 6144
-"""The number of random bytes for the choices of one example; a Program uses a few hundred."""
+"""The number of random bytes for the choices of one Program, which uses a few hundred."""
 
 _drawn: list[ir.Program] = []
 """The Program that the fuzzer has just drawn."""
@@ -35,9 +35,9 @@ def _fuzzer(profile: str, forbidden: frozenset[str]) -> Callable[[bytes], object
 
 
 def draw_program(
-    seed: int, example: int, profile: str = "default", forbidden: frozenset[str] = frozenset()
+    seed: int, index: int, profile: str = "default", forbidden: frozenset[str] = frozenset()
 ) -> ir.Program:
-    """Draw program number ``example`` of a campaign with this seed and profile.
+    """Draw program number ``index`` of a campaign with this seed and profile.
 
     The ``forbidden`` switches are off; a program that uses none of them stays the same.
 
@@ -47,7 +47,7 @@ def draw_program(
     if profile not in NAMES:
         raise ValueError(f"no profile {profile!r}; there are {', '.join(NAMES)}")
     fuzz = _fuzzer(profile, forbidden)
-    source = random.Random(f"exportdiff {seed} {example}")
+    source = random.Random(f"exportdiff {seed} {index}")
     _drawn.clear()
     while not _drawn:
         fuzz(source.randbytes(BYTES))

@@ -1,8 +1,8 @@
-"""Swarm testing: each example may use only a random subset of what drawing can do (Groce et al., ISSTA 2012).
+"""Swarm testing: each Program may use only a random subset of what drawing can do (Groce et al., ISSTA 2012).
 
-A switch, such as ``state.buffer``, turns one thing that drawing can do on or off for an example. If
+A switch, such as ``state.buffer``, turns one thing that drawing can do on or off for a Program. If
 everything were always on, common things would crowd out rare ones; with random subsets, rare things meet each
-other often. All choices of an example go through a Chooser, which knows the switches.
+other often. All choices of a Program go through a Chooser, which knows the switches.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def _subset(size: int) -> st.SearchStrategy[bytes]:
 
 
 class Chooser:
-    """Draws for one example: the switches that are on, and choices, of which the first is the simplest."""
+    """Draws for one Program: the switches that are on, and choices, of which the first is the simplest."""
 
     def __init__(self, draw: Draw, weights: Mapping[str, int]) -> None:
         """Draw with Hypothesis's ``draw``; ``weights`` maps switches to percents."""
@@ -61,7 +61,7 @@ class Chooser:
         }
 
     def on(self, switch: str) -> bool:
-        """Whether a switch is on for this example. Shrinks to all switches off."""
+        """Whether a switch is on for this Program. Shrinks to all switches off."""
         return self._subset[switch]
 
     def as_unit(self, work: Callable[[], T]) -> T:

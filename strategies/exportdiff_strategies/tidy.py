@@ -1,7 +1,7 @@
 """Tidying a Program: removing whatever no call, result or effect depends on.
 
 Drawing leaves unused code: results that nothing reads, branches that no call takes, tensors and children that
-nothing uses. Unused code costs export time, distracts the reader and finds few bugs, so most examples are
+nothing uses. Unused code costs export time, distracts the reader and finds few bugs, so most Programs are
 tidied. A Trace of a run shows what to keep: the statements that ran, and the statements of ``__init__`` that
 these depended on. For example, ``if self.training: y = x + 1`` becomes ``y = x + 1`` if the model is always
 in train mode.
@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from exportdiff_strategies import program as ir
 from exportdiff_strategies.conditions import CONDS, MODES, RELATIONS
@@ -195,16 +195,8 @@ def _without_unused_scales(classes: tuple[ir.ClassDef, ...]) -> tuple[ir.ClassDe
     """The classes, without the scales of instances that have no tensors."""
     scalable = {cls.name for cls in classes if any(isinstance(init, ir.TensorAttr) for init in cls.init)}
 
-    def plain(item: ir.New | ir.AttributePath | ir.Container) -> ir.New | ir.AttributePath | ir.Container:
-        if isinstance(item, ir.Container):
-            return replace(item, items=tuple(map(plain, item.items)))
-        return replace(item, scale=1.0) if isinstance(item, ir.New) and item.name not in scalable else item
+    def change(node: Any) -> Any:
+        unscaled = isinstance(node, ir.New) and node.name not in scalable
+        return replace(node, scale=1.0) if unscaled else node
 
-    def init(stmt: ir.Init) -> ir.Init:
-        if isinstance(stmt, ir.Container):
-            return replace(stmt, items=tuple(map(plain, stmt.items)))
-        if isinstance(stmt, ir.Child) and stmt.new.name not in scalable:
-            return replace(stmt, new=replace(stmt.new, scale=1.0))
-        return stmt
-
-    return tuple(replace(cls, init=tuple(map(init, cls.init))) for cls in classes)
+    return tuple(replace(cls, init=ir.rewritten(cls.init, change)) for cls in classes)

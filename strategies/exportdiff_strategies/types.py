@@ -1,7 +1,12 @@
-"""Tensor types: what is known of a tensor without running it, and the arithmetic of shapes and dtypes."""
+"""Tensor types: the sizes, strides and dtype of a tensor, and the arithmetic of shapes and dtypes.
+
+The functions follow torch to the bit, without torch: for example, ``promote`` is ``torch.result_type``, and
+``viewed`` says whether ``x.view(shape)`` is possible, and with which strides.
+"""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -66,10 +71,7 @@ class TensorType:
 
 def numel(shape: Shape) -> int:
     """Number of elements of a shape."""
-    count = 1
-    for size in shape:
-        count *= size
-    return count
+    return math.prod(shape)
 
 
 # --- dtypes ---------------------------------------------------------------------------------------------

@@ -49,6 +49,7 @@ from exportdiff.fuzzing.other_torch.probe import (
     interpreter_to_compare,
     running_interpreter,
 )
+from exportdiff.interfaces.reports.campaign_report import CampaignReport
 from exportdiff.interfaces.reports.console import ConsoleReport
 from exportdiff.interfaces.reports.folder import Folder
 from exportdiff.interfaces.reports.repro_files import ReproFiles
@@ -379,8 +380,9 @@ def reported(folder: pathlib.Path, *events: Event) -> tuple[Tally, str]:
     tally, printed = Tally(folder), io.StringIO()
     place = Folder(folder)
     place.prepare()
-    with ConsoleReport(Console(file=printed, width=160), place, tally) as console:
-        listeners = (tally, ReproFiles(place), console)
+    campaign = CampaignReport(tally)
+    with ConsoleReport(Console(file=printed, width=160), place, campaign) as console:
+        listeners = (campaign, ReproFiles(place), console)
         for event in (STARTED, *events, CampaignFinished(9.0, "examples")):
             for listener in listeners:
                 listener(event)

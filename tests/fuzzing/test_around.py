@@ -13,9 +13,9 @@ from exportdiff.cli import main
 from exportdiff.core.case import case_from_source
 from exportdiff.core.plain_data import dumps, loads
 from exportdiff.core.programs import tag_names
-from exportdiff.fuzzing.around.base import IMPORTS, Around, UnusableModel
 from exportdiff.fuzzing.around.drawing import MOST, Choice, around_program, choices, with_situations
 from exportdiff.fuzzing.around.loading import drawn_or_refused, read_around
+from exportdiff.fuzzing.around.model import IMPORTS, Around, UnusableModel
 from exportdiff.fuzzing.around.situations import SITUATIONS
 from exportdiff.fuzzing.campaign.campaign import Campaign
 from exportdiff.fuzzing.campaign.events import ExampleDone, FindingFound, FindingMinimized

@@ -19,9 +19,9 @@ from exportdiff.fuzzing.minimizing import Minimized, NotShownError, minimize, sh
 from exportdiff.fuzzing.minimizing.layout import laid_out
 from exportdiff.fuzzing.minimizing.notes import Notes
 from exportdiff.fuzzing.minimizing.passes import PASSES
+from exportdiff.fuzzing.minimizing.program_file import read_program_file
 from exportdiff.fuzzing.minimizing.reducer import Problem, Reducer
 from exportdiff.fuzzing.minimizing.size import size
-from exportdiff.fuzzing.minimizing.subject import read_program_file
 from exportdiff.fuzzing.minimizing.tree import SourceTree
 from exportdiff.repro.confirm import Confirmation
 
@@ -478,7 +478,7 @@ def test_command_without_a_finding(tmp_path: pathlib.Path, capsys: pytest.Captur
         (["good.py:other"], "defines no 'other'"),
         (["good.py", "--path", "no"], "is not a path"),
         (["good.py", "--check", "no"], "there is no such check"),
-        (["good.py", "--out", "good.py"], "this is the file to minimize"),
+        (["good.py", "--out", "good.py"], "is the file to minimize"),
         (["good.py", "--out", "no/out.py"], "its folder must exist"),
     ],
 )

@@ -351,7 +351,7 @@ def test_what_a_baseline_accepts_in_vain_is_named(
     capsys.readouterr()
     command = ["check", f"{models}:good", "--paths", "nonstrict:unflatten", "--accept", str(baseline)]
     assert main(command) == 0
-    assert "no longer shown, take it out: outputs mismatch" in capsys.readouterr().err
+    assert "no longer found, delete it: outputs mismatch" in capsys.readouterr().err
 
 
 def test_junit_names_failures_and_what_torch_refuses(wrong: str, tmp_path: pathlib.Path) -> None:

@@ -24,9 +24,9 @@ from exportdiff.interfaces.reports.junit import campaign_suite
 from exportdiff.interfaces.reports.markdown import code, escaped, fenced, markdown
 from exportdiff.interfaces.reports.tally import Tally
 from exportdiff.known.attribution.classification import Classification
-from support import nights
+from support import handmade
 from support.evidence_of import make_finding
-from support.nights import AGAIN, MASKED, NEW, night, started, write
+from support.handmade import AGAIN, MASKED, NEW, a_campaign, started, write
 
 
 def summary(tmp_path: pathlib.Path, events: list[Event]) -> str:
@@ -42,7 +42,7 @@ def suite(tmp_path: pathlib.Path, events: list[Event]) -> ElementTree.Element:
 
 
 def test_the_summary_has_the_verdict_what_to_paste_and_the_counts(tmp_path: pathlib.Path) -> None:
-    text = summary(tmp_path, [*night()[:-1], nights.minimized(), night()[-1]])
+    text = summary(tmp_path, [*a_campaign()[:-1], handmade.minimized(), a_campaign()[-1]])
     assert text.startswith("## 2 new findings and 1 masked by known bugs in 40 programs.\n")
     assert "### outputs mismatch: call 0: output differs in value\n" in text
     assert "```\ncall 0: output differs in value\neager <1.0> & here 2.0\n```\n" in text
@@ -63,12 +63,20 @@ def test_the_summary_of_a_bad_campaign_says_why(tmp_path: pathlib.Path) -> None:
 
 def worse_night() -> list[Event]:
     """Return the events of a campaign with regressions of torch and of a fix, and nothing else."""
-    bad = make_finding("size", path=nights.RELOAD)
-    wrong = FindingFound(3.0, bad, 1, "y = 2\n", nights.REPRO, Classification("regression", ("break_it",)))
+    bad = make_finding("size", path=handmade.RELOAD)
+    wrong = FindingFound(3.0, bad, 1, "y = 2\n", handmade.REPRO, Classification("regression", ("break_it",)))
     worse = TorchesCompared(
-        4.0, "torch regression", NEW.fingerprint, nights.MODULE, (), (), 1, finding=NEW, repro=nights.REPRO
+        4.0,
+        "torch regression",
+        NEW.fingerprint,
+        handmade.MODULE,
+        (),
+        (),
+        1,
+        finding=NEW,
+        repro=handmade.REPRO,
     )
-    return [replace(started(), against="2.12.0"), nights.done(1, bad.fingerprint), wrong, worse]
+    return [replace(started(), against="2.12.0"), handmade.done(1, bad.fingerprint), wrong, worse]
 
 
 def test_regressions_are_told_too(tmp_path: pathlib.Path) -> None:
@@ -77,15 +85,15 @@ def test_regressions_are_told_too(tmp_path: pathlib.Path) -> None:
     assert "- Regression of a fix (break_it): `outputs mismatch: m`" in text
     element = suite(tmp_path / "b", worse_night())
     said = {case.get("name"): case.findall("failure") for case in element.findall("testcase")}
-    assert [each.get("message") for each in said[nights.MODULE]] == [f"torch regression: {NEW.title}"]
-    assert [each.get("message") for each in said[nights.RELOAD]] == ["regression: outputs mismatch: m"]
+    assert [each.get("message") for each in said[handmade.MODULE]] == [f"torch regression: {NEW.title}"]
+    assert [each.get("message") for each in said[handmade.RELOAD]] == ["regression: outputs mismatch: m"]
 
 
 def test_long_programs_and_many_findings_are_counted(tmp_path: pathlib.Path) -> None:
     several = [make_finding(f"word{number}") for number in range(13)]
     keys = [finding.fingerprint for finding in several]
-    found = [FindingFound(1.0, finding, 1, "x\n" * 61, nights.REPRO) for finding in several]
-    text = summary(tmp_path, [started(), nights.done(1, *keys), *found])
+    found = [FindingFound(1.0, finding, 1, "x\n" * 61, handmade.REPRO) for finding in several]
+    text = summary(tmp_path, [started(), handmade.done(1, *keys), *found])
     assert text.count("\n### ") == 10 and "And 3 more findings in `findings/`." in text
     assert "<summary>Program" not in text
 
@@ -104,7 +112,7 @@ def test_blocks_and_headings_hold_any_text() -> None:
 
 
 def test_junit_has_a_case_for_each_path(tmp_path: pathlib.Path) -> None:
-    element = suite(tmp_path, night())
+    element = suite(tmp_path, a_campaign())
     assert {name: element.get(name) for name in ("tests", "failures", "errors", "skipped")} == {
         "tests": "3",
         "failures": "2",
@@ -112,27 +120,31 @@ def test_junit_has_a_case_for_each_path(tmp_path: pathlib.Path) -> None:
         "skipped": "0",
     }
     failures = {case.get("name"): case.findall("failure") for case in element.findall("testcase")}
-    assert [len(failures[path]) for path in (nights.MODULE, nights.UNFLATTEN, nights.RELOAD)] == [0, 2, 1]
-    new, masked = failures[nights.UNFLATTEN]
+    assert [len(failures[path]) for path in (handmade.MODULE, handmade.UNFLATTEN, handmade.RELOAD)] == [
+        0,
+        2,
+        1,
+    ]
+    new, masked = failures[handmade.UNFLATTEN]
     assert new.get("message") == f"new: {NEW.title}" and masked.get("message") == f"masked: {MASKED.title}"
     assert new.text is not None and f"findings/{NEW.fingerprint}.py\n\nx = 1\n" in new.text
     assert AGAIN.signature == NEW.signature
 
 
 def test_junit_skips_paths_without_programs_and_reports_errors(tmp_path: pathlib.Path) -> None:
-    element = suite(tmp_path, [started(), nights.done(1, refused=True), HarnessError(2.0, 2, "x")])
+    element = suite(tmp_path, [started(), handmade.done(1, refused=True), HarnessError(2.0, 2, "x")])
     skipped = {case.get("name"): case.find("skipped") for case in element.findall("testcase")}
     assert [
-        None if (why := skipped[path]) is None else why.text for path in (nights.MODULE, nights.RELOAD)
+        None if (why := skipped[path]) is None else why.text for path in (handmade.MODULE, handmade.RELOAD)
     ] == ["torch refuses every program", "no program ran on it"]
     assert element.get("errors") == "1" and skipped["campaign"] is None
 
 
 def test_a_running_campaign_and_a_finished_folder_write_the_same(tmp_path: pathlib.Path) -> None:
-    folder = write(tmp_path / "now", night())
+    folder = write(tmp_path / "now", a_campaign())
     live = CampaignReport(Tally(folder.root))
     named = CiFiles(live, folder, tmp_path / "live.md", tmp_path / "live.xml")
-    for event in night():
+    for event in a_campaign():
         live(event)
         named(event)
     names = [str(tmp_path / name) for name in ("later.md", "later.xml", "page.html")]
@@ -149,12 +161,12 @@ def test_what_cannot_be_written_is_said_before_the_campaign(
     option: str, tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = tmp_path / "out"
-    folder = write(out, night())
+    folder = write(out, a_campaign())
     for file, said in ((tmp_path / "no" / "x", "there is no folder"), (tmp_path, "is a folder; name a file")):
         assert main(["fuzz", "--examples", "1", "--out", str(out), option, str(file)]) == 2
         assert said in capsys.readouterr().err
     # Nothing was lost.
-    assert len(folder.log.read_text().splitlines()) == len(night())
+    assert len(folder.log.read_text().splitlines()) == len(a_campaign())
 
 
 def test_a_short_campaign_writes_them(tmp_path: pathlib.Path) -> None:
@@ -174,7 +186,8 @@ def test_a_short_campaign_writes_them(tmp_path: pathlib.Path) -> None:
 def test_no_control_characters_reach_xml(tmp_path: pathlib.Path) -> None:
     bad = make_finding("value", message="a\x00b")
     element = suite(
-        tmp_path, [started(), nights.done(1, bad.fingerprint), FindingFound(1.0, bad, 1, "x\n", nights.REPRO)]
+        tmp_path,
+        [started(), handmade.done(1, bad.fingerprint), FindingFound(1.0, bad, 1, "x\n", handmade.REPRO)],
     )
     text = ElementTree.tostring(element, encoding="unicode")
     assert "ab\n$ python" in text and ElementTree.fromstring(text).get("failures") == "1"

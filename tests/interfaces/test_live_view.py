@@ -22,9 +22,10 @@ from exportdiff.fuzzing.campaign.events import (
     KnownSeen,
     MinimizingStarted,
 )
+from exportdiff.interfaces.reports.campaign_report import CampaignReport
 from exportdiff.interfaces.reports.console import ConsoleReport
 from exportdiff.interfaces.reports.folder import Folder
-from exportdiff.interfaces.reports.live_view import CampaignNumbers, LatestFinding, LiveView, Row
+from exportdiff.interfaces.reports.live_view import CampaignNumbers, LatestFinding, LiveView, TableRow
 from exportdiff.interfaces.reports.tally import Tally
 from exportdiff.judging.results import PathResult
 from exportdiff.known.attribution.classification import Classification
@@ -57,10 +58,10 @@ def screen_after(events: list[Event], folder: Folder, rows: int, columns: int) -
     """The lines of a terminal on which a campaign has come so far; it ends afterwards."""
     stream = io.StringIO()
     console = Console(file=stream, force_terminal=True, width=columns, height=rows, color_system="standard")
-    tally = Tally()
-    with ConsoleReport(console, folder, tally) as report:
+    campaign = CampaignReport(Tally())
+    with ConsoleReport(console, folder, campaign) as report:
         for event in events:
-            tally(event)
+            campaign(event)
             report(event)
         assert report._live is not None
         report._live.refresh()
@@ -119,16 +120,16 @@ def test_it_is_never_larger_than_the_terminal(folder: Folder, rows: int, columns
 def test_the_view_is_gone_after_the_campaign(folder: Folder) -> None:
     stream = io.StringIO()
     console = Console(file=stream, force_terminal=True, width=80, height=24, color_system=None)
-    tally = Tally()
-    with ConsoleReport(console, folder, tally) as report:
+    campaign = CampaignReport(Tally())
+    with ConsoleReport(console, folder, campaign) as report:
         for event in [*everything(), CampaignFinished(130.0, "time", 0, 120.0)]:
-            tally(event)
+            campaign(event)
             report(event)
     terminal = pyte.Screen(80, 60)
     pyte.Stream(terminal).feed(stream.getvalue().replace("\n", "\r\n"))
     text = "\n".join(terminal.display)
     assert "last new" not in text and "refused  findings" not in text
-    assert "60 programs in 120 s, 0.5/s: 1 new, 1 masked, 0 regressions" in text
+    assert "60 programs in 120 s, 0.5/s:" in text and "1 new, 1 masked, 0 regressions of fixes" in text
 
 
 def test_the_line_fits_any_width_and_says_how_much_is_left() -> None:
@@ -137,10 +138,10 @@ def test_the_line_fits_any_width_and_says_how_much_is_left() -> None:
     assert "starting" in view.line(80).plain
     view.judged(CampaignNumbers(programs=123456, new=123, masked=45, known=151), 3600.0)
     counts = "123 new, 45 masked, 151 known"
-    assert view.line(90, 3600.0).plain == f"1:00:00  123456 programs  34.3/s  1:00:00 left  {counts}"
-    assert view.line(70, 3600.0).plain == f"1:00:00  123456 programs  34.3/s  {counts}"
-    assert view.line(60, 3600.0).plain == f"1:00:00  123456 programs  {counts}"
-    assert view.line(30, 3600.0).plain == "1:00:00  123456 programs"
+    assert view.line(90, 3600.0).plain == f"1:00:00  123,456 programs  34.3/s  1:00:00 left  {counts}"
+    assert view.line(70, 3600.0).plain == f"1:00:00  123,456 programs  34.3/s  {counts}"
+    assert view.line(60, 3600.0).plain == f"1:00:00  123,456 programs  {counts}"
+    assert view.line(30, 3600.0).plain == "1:00:00  123,456 programs"
     view.minimizes(MinimizingStarted(80.0, 2, 5, "0123456789", 23.0, 60.0))
     assert view.line(80).plain == "minimizing 2 of 5: 0123456789 (23 s of 60 s)"
     assert view.line(40).plain == "minimizing 2 of 5: 0123456789"
@@ -160,7 +161,7 @@ def test_the_time_left_of_a_number_of_programs_is_estimated_for_its_shard() -> N
 
 def test_what_has_no_room_is_counted() -> None:
     view = LiveView()
-    rows = tuple(Row(f"path {number}", (1, 1, 0, 0)) for number in range(8))
+    rows = tuple(TableRow(f"path {number}", (1, 1, 0, 0)) for number in range(8))
     view.judged(CampaignNumbers(programs=1, paths=rows, more_paths=5), 1.0)
     view.found(LatestFinding("outputs mismatch", "nonstrict:module@cpu", 1.0, "python out/x.py"))
     assert "and 5 more" in [line.plain for line in view.lines(80, 40)]

@@ -146,7 +146,7 @@ def test_on_two_workers(project: pytest.Pytester) -> None:
     result.stdout.fnmatch_lines_random(
         [
             "*outputs mismatch on nonstrict:module@cpu*",
-            "*no repro file: the model was given as an object, and no file says how to build it*",
+            "*no repro file: the model was given as an object: give a function*",
             "*paths *nonstrict:nothing*",
             "*@pytest.mark.export_paths takes patterns, such as 'nonstrict:*'",
         ]

@@ -21,7 +21,7 @@ from exportdiff.fuzzing.campaign.events import (
     HarnessError,
     TorchesCompared,
 )
-from exportdiff.interfaces.reports.campaign_comparison import Rate, since
+from exportdiff.interfaces.reports.campaign_comparison import Rate, compare_campaigns
 from exportdiff.interfaces.reports.campaign_report import CampaignReport
 from exportdiff.interfaces.reports.discovery import Discovery
 from exportdiff.interfaces.reports.folder import Folder
@@ -31,9 +31,9 @@ from exportdiff.interfaces.reports.plots.growth import growth
 from exportdiff.interfaces.reports.tally import Tally
 from exportdiff.judging.checks import CHECKS
 from exportdiff.runtime.paths import promise
-from support import nights
+from support import handmade
 from support.evidence_of import make_finding
-from support.nights import AGAIN, MASKED, NEW, WRONG, night, started, write
+from support.handmade import AGAIN, MASKED, NEW, WRONG, a_campaign, started, write
 
 VOID = {"meta", "br", "link", "img", "input"}
 
@@ -96,11 +96,11 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> str:
     root = tmp_path_factory.mktemp("nights")
     without = [
         event
-        for event in night(seed=6, known="second")
+        for event in a_campaign(seed=6, known="second")
         if not (isinstance(event, FindingFound) and event.finding == MASKED)
     ]
     before = write(root / "before", without)
-    return text_of([write(root / "now", night())], before)
+    return text_of([write(root / "now", a_campaign())], before)
 
 
 def test_it_needs_no_other_file(whole: str) -> None:
@@ -136,7 +136,7 @@ def test_every_finding_is_there_with_what_to_paste(whole: str) -> None:
         f"f-{NEW.fingerprint}",
         f"f-{MASKED.fingerprint}",
     ]
-    assert f"{AGAIN.fingerprint}: {nights.RELOAD}" in seen.text
+    assert f"{AGAIN.fingerprint}: {handmade.RELOAD}" in seen.text
     assert WRONG.fingerprint not in whole
     issue = seen.texts[f"i-{NEW.fingerprint}"]
     assert issue.startswith(
@@ -145,19 +145,19 @@ def test_every_finding_is_there_with_what_to_paste(whole: str) -> None:
     assert "differ:\n\n```\ncall 0: output differs in value\neager <1.0> & here 2.0\n```\n" in issue
     assert "### 🐛 Describe the bug" in issue and "torch.nn.Identity()" in issue and "it <differs>" in issue
     assert "PyTorch version: 2.13.0\nPython version: 3.11.7\nPlatform: Linux-6-x86_64" in issue
-    assert seen.texts[f"r-{NEW.fingerprint}"].strip() == nights.REPRO.strip()
+    assert seen.texts[f"r-{NEW.fingerprint}"].strip() == handmade.REPRO.strip()
     assert seen.texts[f"c-{NEW.fingerprint}"].endswith(f"/findings/{NEW.fingerprint}.py")
     assert seen.texts[f"c-{NEW.fingerprint}"].startswith("python ")
     # Plain torch does not show what is masked: there is nothing to report yet.
     assert f"i-{MASKED.fingerprint}" not in seen.ids
     assert seen.texts[f"c-{MASKED.fingerprint}"].startswith("exportdiff replay ")
-    assert all(name in seen.texts[f"f-{MASKED.fingerprint}"] for name in nights.FIXES)
+    assert all(name in seen.texts[f"f-{MASKED.fingerprint}"] for name in handmade.FIXES)
 
 
 def test_it_begins_with_the_verdict_and_escapes_what_models_say(whole: str) -> None:
     seen = Page(whole)
     assert "<h1>2 new findings and 1 masked by known bugs in 40 programs.</h1>" in whole
-    assert "41 s on 2 workers, 58.5 programs a minute, seed 7." in seen.text
+    assert "41 s on 2 workers, 58.5 programs per minute, seed 7." in seen.text
     assert "eager <1.0> & here 2.0" in seen.texts[f"f-{NEW.fingerprint}"]
     assert "2026-03-01 23:30 UTC" in seen.text and "Linux-6-x86_64, 4 processors" in seen.text
     assert "None" not in seen.text and "Undefined" not in seen.text
@@ -190,7 +190,9 @@ def test_checks_and_the_paths_of_findings_are_explained(whole: str) -> None:
 
 def test_a_path_that_no_longer_exists_is_not_explained(tmp_path: pathlib.Path) -> None:
     gone = replace(NEW, path=replace(NEW.path, transforms=("gone",)))
-    events = [replace(each, finding=gone) if isinstance(each, FindingFound) else each for each in night()]
+    events = [
+        replace(each, finding=gone) if isinstance(each, FindingFound) else each for each in a_campaign()
+    ]
     text = text_of([write(tmp_path, events)])
     assert f"<li>{gone.path}</li>" in text and f"<dt>{gone.path}</dt>" not in text
 
@@ -198,25 +200,26 @@ def test_a_path_that_no_longer_exists_is_not_explained(tmp_path: pathlib.Path) -
 def test_what_is_left_to_find_is_said_with_its_estimator(whole: str) -> None:
     text = Page(whole).text
     # The value on eight programs and the dtype on one: one signature was seen once.
-    assert "2 findings seen; one program in 40 shows one that no program has shown before." in text
-    assert "2 known bugs seen" in text
+    assert "2 findings found; one program in 40 shows one that no program has shown before." in text
+    assert "2 known bugs found" in text
     assert "Chao2" in text and "STADS" in text
 
 
 def test_what_nobody_can_estimate_is_not_estimated(tmp_path: pathlib.Path) -> None:
     several = [make_finding(f"word{number}") for number in range(9)]
-    programs = [nights.done(number, each.fingerprint) for number, each in enumerate(several)]
-    found = [FindingFound(9.0, each, number, "x\n", nights.REPRO) for number, each in enumerate(several)]
+    programs = [handmade.done(number, each.fingerprint) for number, each in enumerate(several)]
+    found = [FindingFound(9.0, each, number, "x\n", handmade.REPRO) for number, each in enumerate(several)]
     seen = told(tmp_path, [started(), *programs, *found])
     # Chao2 would say 8 / 9 * 9 * 8 / 2 = 32.
     assert (
-        "9 findings seen, too few of them again to say how many are left; one program in 1 shows" in seen.text
+        "9 findings found, too few of them twice to estimate how many are still to be found; one program"
+        in seen.text
     )
-    assert "programs judged9" in seen.text and "left to find, at least" not in seen.text
+    assert "programs judged9" in seen.text and "still to be found, at least" not in seen.text
 
 
 def test_without_findings_it_says_so(tmp_path: pathlib.Path) -> None:
-    seen = told(tmp_path, night(findings=False))
+    seen = told(tmp_path, a_campaign(findings=False))
     assert "Nothing new in 40 programs." in seen.text
     assert "Plain torch shows nothing that the corpus does not explain." in seen.text
     assert "masked" not in seen.ids and "left" not in seen.ids and "throughput" in seen.ids
@@ -224,7 +227,7 @@ def test_without_findings_it_says_so(tmp_path: pathlib.Path) -> None:
 
 def test_without_programs_there_are_no_plots(tmp_path: pathlib.Path) -> None:
     seen = told(tmp_path, [started(), CampaignFinished(0.5, "interrupted")])
-    assert "No program was judged." in seen.text and "It was interrupted before its end." in seen.text
+    assert "No program was judged." in seen.text and "The campaign was interrupted." in seen.text
     assert not {"throughput", "heat", "known", "left"} & set(seen.ids)
 
 
@@ -234,24 +237,24 @@ def test_a_campaign_that_was_killed_before_it_began(
     for text in ("", '{"event": "campaign_st'):
         Folder(tmp_path).log.write_text(text)
         assert main(["report", str(tmp_path), "--out", str(tmp_path / "page.html")]) == 2
-        assert "events.ndjson is empty: nothing was judged yet" in capsys.readouterr().err
+        assert "events.ndjson is empty: no program was judged yet" in capsys.readouterr().err
 
 
 def test_programs_around_a_model_are_named(tmp_path: pathlib.Path) -> None:
-    seen = told(tmp_path, [replace(started(), around="model.py:make"), *night()[1:]])
+    seen = told(tmp_path, [replace(started(), around="model.py:make"), *a_campaign()[1:]])
     assert "All programs put model.py:make into situations." in seen.text
 
 
 def test_a_killed_campaign_is_told_as_far_as_it_came(tmp_path: pathlib.Path) -> None:
-    folder = write(tmp_path, night())
+    folder = write(tmp_path, a_campaign())
     folder.log.write_bytes(folder.log.read_bytes()[:-400])
     seen = Page(text_of([folder]))
-    assert "The campaign has no end: it still runs, or it was killed." in seen.text
+    assert "The campaign is still running, or it was killed." in seen.text
     assert f"f-{NEW.fingerprint}" in seen.ids
 
 
 def test_old_folders_say_what_was_not_recorded(tmp_path: pathlib.Path) -> None:
-    folder = write(tmp_path, night())
+    folder = write(tmp_path, a_campaign())
     lines = [json.loads(line) for line in folder.log.read_text().splitlines()]
     for line in lines:
         for name in ("environment", "printed"):
@@ -264,9 +267,9 @@ def test_old_folders_say_what_was_not_recorded(tmp_path: pathlib.Path) -> None:
 
 def test_errors_of_exportdiff_and_another_torch_are_told(tmp_path: pathlib.Path) -> None:
     worse = TorchesCompared(
-        3.0, "torch regression", NEW.fingerprint, nights.MODULE, (), (), 3, finding=NEW, causes=("a_bug",)
+        3.0, "torch regression", NEW.fingerprint, handmade.MODULE, (), (), 3, finding=NEW, causes=("a_bug",)
     )
-    first, *others, last = night()
+    first, *others, last = a_campaign()
     assert isinstance(first, type(started()))
     events = [
         replace(first, against="2.12.0"),
@@ -281,7 +284,7 @@ def test_errors_of_exportdiff_and_another_torch_are_told(tmp_path: pathlib.Path)
     assert "1 regression of torch, 2 new findings and 1 masked by known bugs in 40 programs." in seen.text
     assert "Right on torch 2.12.0, wrong on torch 2.13.0." in seen.text
     card = seen.texts["f-torch-1"]
-    assert NEW.title in card and f"findings/{NEW.fingerprint}.py" in card and nights.MODULE in card
+    assert NEW.title in card and f"findings/{NEW.fingerprint}.py" in card and handmade.MODULE in card
     assert "It is ok on torch 2.12.0." in card and "The corpus knows it: a_bug." in card
     assert len(seen.ids) == len(set(seen.ids)) and f"f-{NEW.fingerprint}" in seen.ids
     assert "Entries of the corpus that are fixed here: an_entry." in seen.text
@@ -295,31 +298,35 @@ def test_since_last_time(whole: str) -> None:
     assert "Compared with a campaign of 40 programs on torch 2.13.0, seed 6." in seen.text
     assert "They ran different programs" in seen.text
     for what, number in (
-        ("findings first seen now", 1),
-        ("findings seen both times", 2),
-        ("findings no longer seen", 0),
+        ("findings that are new since then", 1),
+        ("findings in both campaigns", 2),
+        ("findings no longer found", 0),
     ):
         assert f"{what}{number}" in seen.text.replace(f"{what} ", what), what
-    assert "also last time" in seen.texts[f"f-{NEW.fingerprint}"]
-    assert "first seen" in seen.texts[f"f-{MASKED.fingerprint}"]
+    assert "also before" in seen.texts[f"f-{NEW.fingerprint}"]
+    assert "first found" in seen.texts[f"f-{MASKED.fingerprint}"]
     # Ten of ten programs showed it, and none of ten: 2 / 2 ** 10.
-    assert "chance alone would hide less than once in 500 times: second_bug." in seen.text
+    assert "chance alone would hide them less than once in 500 times: second_bug." in seen.text
     assert "first_bug: 0.0% of the programs before, 100.0% now" in whole
 
 
 def test_findings_are_compared_by_every_fingerprint_that_they_had(tmp_path: pathlib.Path) -> None:
-    plain = night()
-    small = [*plain[:-1], nights.minimized(), plain[-1]]
+    plain = a_campaign()
+    small = [*plain[:-1], handmade.minimized(), plain[-1]]
     now = CampaignReport.of([write(tmp_path / "now", plain)])
     before = CampaignReport.of([write(tmp_path / "before", small)])
-    assert since(now, before).fresh == since(before, now).fresh == frozenset()
-    nothing = CampaignReport.of([write(tmp_path / "nothing", night(findings=False))])
-    compared = since(now, nothing)
-    assert compared.fresh == set(now.tally.shown) and compared.gone == ()
-    assert [each.finding.fingerprint for each in since(nothing, now).gone] == [
+    assert (
+        compare_campaigns(now, before).new_findings
+        == compare_campaigns(before, now).new_findings
+        == frozenset()
+    )
+    nothing = CampaignReport.of([write(tmp_path / "nothing", a_campaign(findings=False))])
+    compared = compare_campaigns(now, nothing)
+    assert compared.new_findings == set(now.tally.findings) and compared.gone == ()
+    assert [each.finding.fingerprint for each in compare_campaigns(nothing, now).gone] == [
         each.fingerprint for each in (NEW, AGAIN, MASKED)
     ]
-    assert compared.entered == {"first_bug", "first_rare_bug"}
+    assert compared.new_bugs == {"first_bug", "first_rare_bug"}
     assert compared.same_programs
 
 
@@ -356,10 +363,10 @@ def test_bars_have_room_for_the_night_before() -> None:
 
 def test_known_bugs_are_compared_where_they_were_counted(tmp_path: pathlib.Path) -> None:
     """Program 41 shows it too, but plain torch was not judged there."""
-    events = [*night()[:-1], nights.done(41, known=("first_bug",)), night()[-1]]
+    events = [*a_campaign()[:-1], handmade.done(41, known=("first_bug",)), a_campaign()[-1]]
     told = CampaignReport.of([write(tmp_path, events)])
     assert told.tally.occurrences["first_bug"] == 11
-    (frequent,) = [rate for rate in since(told, told).rates if rate.name == "first_bug"]
+    (frequent,) = [rate for rate in compare_campaigns(told, told).rates if rate.name == "first_bug"]
     assert (frequent.now, frequent.of_now, frequent.before, frequent.of_before) == (10, 10, 10, 10)
 
 
@@ -372,7 +379,7 @@ def test_throughput_in_windows() -> None:
 
 
 def test_the_command(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
-    shards = [write(tmp_path / str(part), night(shard=(part, 2))) for part in (1, 2)]
+    shards = [write(tmp_path / str(part), a_campaign(shard=(part, 2))) for part in (1, 2)]
     file = tmp_path / "page.html"
     names = [str(shard.root) for shard in shards]
     assert main(["report", *names, "--out", str(file), "--since", names[0]]) == 0
@@ -388,7 +395,7 @@ def test_without_the_library_that_draws(
     tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "vl_convert", None)
-    name = str(write(tmp_path / "now", night()).root)
+    name = str(write(tmp_path / "now", a_campaign()).root)
     assert main(["report", name, "--out", str(tmp_path / "page.html")]) == 2
     error = capsys.readouterr().err
     assert error == (

@@ -16,7 +16,7 @@ import pytest
 from exportdiff.fuzzing.campaign.events import FindingFound
 from exportdiff.interfaces.reports.campaign_report import CampaignReport
 from exportdiff.interfaces.reports.page.page import page as page_of
-from support.nights import MASKED, NEW, night, write
+from support.handmade import MASKED, NEW, a_campaign, write
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 BROWSER = os.environ.get("EXPORTDIFF_BROWSER") or next(filter(None, map(shutil.which, NAMES)), None)
@@ -32,10 +32,10 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
     root = tmp_path_factory.mktemp("nights")
     without = [
         event
-        for event in night(seed=6, known="second")
+        for event in a_campaign(seed=6, known="second")
         if not (isinstance(event, FindingFound) and event.finding == MASKED)
     ]
-    now, before = write(root / "now", night()), write(root / "before", without)
+    now, before = write(root / "now", a_campaign()), write(root / "before", without)
     text = page_of(CampaignReport.of([now]), [now], CampaignReport.of([before]))
     (root / "report.html").write_text(text, encoding="utf-8")
     return root / "report.html"

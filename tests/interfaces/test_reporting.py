@@ -1,4 +1,4 @@
-"""Listeners: what they write for a stream of events."""
+"""Reports: what they write for a stream of events."""
 
 from __future__ import annotations
 
@@ -29,6 +29,7 @@ from exportdiff.fuzzing.campaign.events import (
     NotMinimized,
 )
 from exportdiff.fuzzing.campaign.final_minimizing import NO_TIME
+from exportdiff.interfaces.reports.campaign_report import CampaignReport
 from exportdiff.interfaces.reports.closing_screen import fitted
 from exportdiff.interfaces.reports.commands import show_command
 from exportdiff.interfaces.reports.console import ConsoleReport
@@ -135,7 +136,8 @@ def test_masked_findings_and_regressions_are_lists_of_their_own(folder: Folder) 
     tally = Tally()
     masked = Classification("masked", ("mend_it",), "the search ran out of time")
     stream = io.StringIO()
-    report = ConsoleReport(Console(file=stream, width=200), folder, tally)
+    campaign = CampaignReport(tally)
+    report = ConsoleReport(Console(file=stream, width=200), folder, campaign)
     for event in (
         EVENTS[0],
         example(0, FINDING.fingerprint, OTHER.fingerprint),
@@ -143,7 +145,7 @@ def test_masked_findings_and_regressions_are_lists_of_their_own(folder: Folder) 
         FindingFound(1.0, OTHER, 0, "x = 1\n", "first\n", Classification("regression", ("break_it",))),
         CampaignFinished(2.0, "time", 3, 2.0),
     ):
-        tally(event)
+        campaign(event)
         report(event)
     document = summary_document(tally)
     assert document["findings"] == [] and tally.new == 0
@@ -156,7 +158,7 @@ def test_masked_findings_and_regressions_are_lists_of_their_own(folder: Folder) 
     assert "remark in summary.json" in shown
     assert "regressions of fixes: break_it\n" in shown
     assert "1 program in 2 s, 0.5/s (3 unfinished): 0 new" in shown
-    assert "0 new, 1 masked, 1 regression\n" in shown
+    assert "0 new, 1 masked, 1 regression of fixes\n" in shown
     # A later program shows it on plain torch.
     tally(FindingShrunk(1.9, FINDING, 2, "y = 1\n", "smaller\n"))
     assert tally.new == 1 and not tally.of_kind("masked")
@@ -275,9 +277,10 @@ def shown_at_the_end(folder: Folder, events: Iterable[Event], tally: Tally, *, t
     """Return what the console prints for events."""
     screen = io.StringIO()
     console = Console(file=screen, force_terminal=terminal, width=80, color_system=None)
-    with ConsoleReport(console, folder, tally) as report:
+    campaign = CampaignReport(tally)
+    with ConsoleReport(console, folder, campaign) as report:
         for event in events:
-            tally(event)
+            campaign(event)
             report(event)
     if not terminal:
         return screen.getvalue()
@@ -298,7 +301,7 @@ def test_console_shows_difference_path_and_command(folder: Folder, *, terminal: 
     assert "not counted, because no fresh process shows it: 1 new\n" in shown
     assert "  KeyError: 'ours'\n" in shown
     assert "export refused: nonstrict 1 of 4; reasons: summary.json\n" in shown
-    assert "5 programs in 2 s, 2.5/s: 1 new, 0 masked, 0 regressions\n" in shown
+    assert "5 programs in 2 s, 2.5/s: 1 new, 0 masked, 0 regressions of fixes\n" in shown
     assert shown.endswith(f"files: {folder.root}: findings/, summary.json, events.ndjson\n")
     assert not any(line != line.rstrip() for line in shown.splitlines())
 

@@ -65,10 +65,10 @@ def test_the_functions_get_the_names_that_a_program_has(module: types.ModuleType
     [
         (lambda m: (torch.nn.ReLU(),), "the model was given as an object"),
         (lambda m: (torch.nn.ReLU,), "the model was given as a class"),
-        (lambda m: (m.outer(),), "inner is no function at the top level of a file"),
+        (lambda m: (m.outer(),), "inner is not at the top level of a file"),
         (
             lambda m: (m.tiny, {"input": None}),
-            "dynamic_shapes was given as a value: give a function of given",
+            "dynamic_shapes was given as a value: give a function in given",
         ),
         (lambda m: (m.tiny, None, [((), {})]), "probes was given as a value"),
     ],

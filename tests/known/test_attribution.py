@@ -164,7 +164,7 @@ def test_a_fix_that_changes_how_a_bug_shows_explains_nothing(
     assert causes(explain(CASE, judge(CASE, ()), (), knowledge(corpora), judge)) == {}
 
 
-def test_what_the_corpus_records_as_uncovered_is_no_objection(
+def test_what_the_corpus_records_as_exposed_is_no_objection(
     corpora: pathlib.Path, judging: Callable[..., Judge]
 ) -> None:
     file = corpora / "open" / "a_value.py"

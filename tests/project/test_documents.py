@@ -154,6 +154,15 @@ def test_the_readme_is_short() -> None:
     assert (ROOT / "README.md").stat().st_size <= 8000
 
 
+def test_the_changelog_counts_the_corpus() -> None:
+    text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    root_causes = len(list(CORPORA.glob("open/*.py")))
+    variants = len(list(CORPORA.glob("variants/*.py")))
+    fixes = {file.stem.partition("@")[0] for file in CORPORA.glob("fixes/*.patch")}
+    assert f"{root_causes} root causes" in text
+    assert f"{variants} variants, and {len(fixes)} candidate fixes" in text
+
+
 def test_a_page_begins_with_whom_it_is_for() -> None:
     firsts = {page: page.read_text(encoding="utf-8").split("\n\n")[1] for page in PAGES}
     assert [

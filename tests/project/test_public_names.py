@@ -39,5 +39,5 @@ def test_the_module_is_the_command_and_its_help_needs_no_torch() -> None:
         "import runpy, sys; sys.modules['torch'] = None; sys.argv = ['exportdiff', '--help']; "
         "runpy.run_module('exportdiff', run_name='__main__')"
     )
-    assert "exportdiff COMMAND --help describes a command" in run("-c", code)
+    assert "'exportdiff COMMAND --help' describes a command" in run("-c", code)
     assert run("-m", "exportdiff", "--help").startswith("usage: exportdiff")

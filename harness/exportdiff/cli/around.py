@@ -10,7 +10,7 @@ from exportdiff.core.errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from exportdiff.fuzzing.around.base import Around, UnusableModel
+    from exportdiff.fuzzing.around.model import Around, UnusableModel
 
 T = TypeVar("T")
 
@@ -54,7 +54,7 @@ def _of_zoo(written: str) -> Around:
 
 
 def _model_in_child(written: str, task: Callable[..., T | UnusableModel], *arguments: object) -> T:
-    from exportdiff.fuzzing.around.base import UnusableModel
+    from exportdiff.fuzzing.around.model import UnusableModel
 
     answer = run_in_child(f"--around {written}: running the model", task, *arguments)
     if isinstance(answer, UnusableModel):

@@ -21,7 +21,7 @@ from exportdiff.runtime.processes.limits import limited
 if TYPE_CHECKING:
     import pathlib
 
-    from exportdiff.fuzzing.campaign.engines import Start
+    from exportdiff.fuzzing.campaign.engines import StartWorkers
     from exportdiff.fuzzing.campaign.journal import Journal
     from exportdiff.fuzzing.campaign.settings import CampaignSettings
     from exportdiff.interfaces.reports.folder import Folder
@@ -33,7 +33,7 @@ def run_campaign(
     folder: Folder,
     summary: pathlib.Path | None = None,
     junit: pathlib.Path | None = None,
-    start: Start = local_workers,
+    start: StartWorkers = local_workers,
 ) -> int:
     """Run a campaign from where its journal ends; return the exit code of the command.
 
@@ -44,7 +44,7 @@ def run_campaign(
     named = CiFiles(campaign, folder, summary, junit)
     with (
         NdjsonLog(folder.log) as log,
-        ConsoleReport(make_console(), folder, tally) as console,
+        ConsoleReport(make_console(), folder, campaign) as console,
         interruptible() as stop,
         limited(memory=settings.memory),
     ):
@@ -54,4 +54,4 @@ def run_campaign(
                 listener(event)
     if tally.harness_errors:
         return 3
-    return 1 if tally.shown or tally.changed("torch regression") else 0
+    return 1 if tally.findings or tally.changed("torch regression") else 0

@@ -181,7 +181,7 @@ def _judged(
 
 def _minimize(arguments: argparse.Namespace, target: Target, report: Report) -> None:
     """Write a repro file for each finding that fails; print the results on standard error."""
-    from exportdiff.fuzzing.minimizing.subject import read_program_file
+    from exportdiff.fuzzing.minimizing.program_file import read_program_file
     from exportdiff.interfaces.checking.reproducing import FactorySource, NoSourceError, write_repro
     from exportdiff.judging.checks.alive import ALIVE
 

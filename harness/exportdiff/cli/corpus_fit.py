@@ -35,8 +35,7 @@ def add_parser(actions: Subparsers) -> None:
         help="try each candidate fix on this torch, or on that of another environment",
         description="Run the entries of each candidate fix without it and with it, and print which fixes are "
         "usable on this torch. From then on, campaigns on it use only these. Results are cached: only "
-        "fixes whose patch or entries changed are tried again. Exit code: 0 if each fix is usable, or its "
-        "bug is fixed upstream, else 1.",
+        "fixes whose patch or entries changed are tried again.",
     )
     parser.add_argument(
         "--torch",

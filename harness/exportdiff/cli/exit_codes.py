@@ -70,4 +70,4 @@ EACH_COMMAND: dict[str, dict[int, str]] = {
 def exit_codes(command: str) -> str:
     """Return the sentence for ``exportdiff COMMAND --help``."""
     codes = {**EACH_COMMAND[command], 3: ALL_COMMANDS[3]}
-    return f"Exit code: {', '.join(f'{code} {meaning}' for code, meaning in codes.items())}."
+    return f"Exit codes: {'; '.join(f'{code}: {meaning}' for code, meaning in codes.items())}."

@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from exportdiff.core.errors import UsageError
-from exportdiff.fuzzing.minimizing.judging import FIRST_SECONDS, load_source
+from exportdiff.fuzzing.minimizing.candidate_judge import FIRST_SECONDS, load_source
 from exportdiff.interfaces.checking.in_subprocess import LoadableModel, findings_of
 from exportdiff.interfaces.reports.text import headline
 from exportdiff.runtime.patching.installed import install
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from exportdiff.core.case import Case
     from exportdiff.core.finding import Finding
     from exportdiff.core.path import Path
-    from exportdiff.fuzzing.minimizing.subject import ProgramFile
+    from exportdiff.fuzzing.minimizing.program_file import ProgramFile
     from exportdiff.runtime.patching.fixes import Fix
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from exportdiff.core.finding import Finding
     from exportdiff.fuzzing.minimizing import Minimized
     from exportdiff.fuzzing.minimizing.notes import Notes
-    from exportdiff.fuzzing.minimizing.subject import ProgramFile
+    from exportdiff.fuzzing.minimizing.program_file import ProgramFile
     from exportdiff.runtime.patching.fixes import Fix
     from exportdiff.runtime.processes.script import Within
 
@@ -71,8 +71,8 @@ def add(commands: Subparsers) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Print or write a repro file; return 0 if it shows the finding, 1 if not, or if there is no finding."""
     from exportdiff.cli.finding_choice import chosen_finding, say
+    from exportdiff.fuzzing.minimizing.program_file import read_program_file
     from exportdiff.fuzzing.minimizing.shipping import ship
-    from exportdiff.fuzzing.minimizing.subject import read_program_file
     from exportdiff.interfaces.output_files import replace_text
     from exportdiff.interfaces.reports.commands import repro_command
     from exportdiff.known.corpus.needed_fixes import fixes_named

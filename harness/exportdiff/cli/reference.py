@@ -150,14 +150,6 @@ def files() -> Iterator[str]:
         for kind in Event.__subclasses__()
     )
     yield from _table(("event", "when", "fields"), events)
-    yield "## Files that options name\n"
-    named = (
-        (_code(f"exportdiff {words} {_argument(action)}"), _meaning(action))
-        for words, parser in subcommands(make_parser())
-        for action in parser._actions
-        if action.type is pathlib.Path
-    )
-    yield from _table(("option", "file"), named)
 
 
 PAGES: dict[str, Callable[[], Iterable[str]]] = {

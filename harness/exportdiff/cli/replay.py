@@ -1,4 +1,4 @@
-"""``exportdiff replay``: run the corpus, each file in a process of its own."""
+"""``exportdiff replay``: run the corpus, each file in a separate process."""
 
 from __future__ import annotations
 
@@ -28,10 +28,9 @@ def add(commands: Subparsers) -> None:
     parser = commands.add_parser(
         "replay",
         help="run corpus files, and compare the results with their headers",
-        description="Run each corpus file in a process of its own, and print one line for it: as recorded, "
+        description="Run each corpus file in a separate process, and print one line for it: as recorded, "
         "FIXED or BROKEN. A file of a masked finding, or of a regression, runs with the fixes that its "
-        "header names. Exit code: 0 if every file is as recorded, 2 if no file can be run or a fix is "
-        "missing, else 1.",
+        "header names.",
     )
     parser.add_argument(
         "files", nargs="*", type=pathlib.Path, metavar="FILE", help="files or folders (default: the corpus)"

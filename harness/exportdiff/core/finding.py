@@ -27,14 +27,14 @@ MESSAGE_LINES = 10
 class Relation(Enum):
     """How a difference relates to other differences of the same path; see judging/causes.py."""
 
-    INDEPENDENT = "it is a finding of its own, whatever else differs"
+    INDEPENDENT = "it is always a separate finding"
     SPOILS_START = "the same, and with it the state before the first call must differ"
     SPOILS_CALLS = "the same, and with it the calls must differ"
     SPOILS_VALUES = "the same, and with it the values in the calls must differ"
-    MISSING_STATE = "it is a finding of its own, unless the path raises: it may be the reason"
+    MISSING_STATE = "it is a separate finding, unless the path raises: then it may be the reason"
     IN_CALL = "the earliest difference of this kind is the cause of the later ones"
     IN_CALL_WEAK = "the same, but other differences of the same call say more"
-    POSSIBLE_CAUSE = "it holds without a call, and may be the reason for a difference in a call"
+    POSSIBLE_CAUSE = "it needs no call, and may be the reason for a difference in a call"
 
 
 class Evidence(ABC):
@@ -46,7 +46,7 @@ class Evidence(ABC):
     kind: Kind
     stage: Stage
     call: int | None
-    """The number of the call that shows it; None: it holds without a call."""
+    """The number of the call that shows it; None: no call is needed."""
     relation: Relation
 
     @abstractmethod
@@ -130,7 +130,7 @@ class Finding:
 
     @property
     def call(self) -> int | None:
-        """The number of the call that shows it; None: it holds without a call."""
+        """The number of the call that shows it; None: no call is needed."""
         return self.evidence.call
 
     @property

@@ -18,7 +18,7 @@ from exportdiff_strategies.drawing.control import (
 )
 from exportdiff_strategies.drawing.failing import draw_try
 from exportdiff_strategies.drawing.flows import FLOWS, draw_flow
-from exportdiff_strategies.drawing.modules import class_of, modules
+from exportdiff_strategies.drawing.modules import classes
 from exportdiff_strategies.drawing.operations import (
     JOINS,
     VIEWS,
@@ -120,8 +120,7 @@ def _openings(scope: Scope) -> list[Maker]:
 
 
 def _flagged_children(scope: Scope) -> bool:
-    classes = [class_of(module) for _, module in modules(scope.frames[0].owner, 1)]
-    return any(arg.kind in ir.FLAGS for cls in classes if cls is not None for arg in cls.args)
+    return any(arg.kind in ir.FLAGS for cls in classes(scope.frames[0].owner, 1) for arg in cls.args)
 
 
 _plain = tried(draw_assign)
@@ -153,8 +152,7 @@ def _results(scope: Scope) -> ir.Stmt | None:
 
 
 def _use_field(scope: Scope, item: ir.Item) -> ir.Stmt | None:
-    near = scope.recent()
-    op = draw_op(scope, [JOINS], [near], [item]) if near is not None else None
+    op = draw_op(scope, [JOINS], scope.near(), [item])
     return ir.Assign(scope.name(), op or item)
 
 
@@ -281,7 +279,7 @@ ORDINARY = 46
 
 
 def _specials(scope: Scope) -> list[Maker]:
-    """The special statements that this example may use."""
+    """The special statements that this Program may use."""
     found = [maker for maker, switches in _SPECIALS.items() for name in switches if scope.choose.on(name)]
     found += [maker for maker in found if maker in (_control, _keep_then_rebind)]
     found += [maker for maker in found if maker in (_region, _flow)]

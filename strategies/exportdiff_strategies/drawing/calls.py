@@ -1,4 +1,4 @@
-"""Drawing calls: of submodules and their methods, of functions passed in, and loops over containers."""
+"""Drawing calls of submodules and their methods, calls of functions passed in, and loops over containers."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from exportdiff_strategies import program as ir
 from exportdiff_strategies.constants import collection_keys
 from exportdiff_strategies.drawing.arguments import in_some_order
 from exportdiff_strategies.drawing.flows import write_returned
-from exportdiff_strategies.drawing.modules import class_of, containers, modules, walk
+from exportdiff_strategies.drawing.modules import class_of, containers, module_at, modules, walk
 from exportdiff_strategies.drawing.operations import assign, draw_op, enabled
 from exportdiff_strategies.drawing.python_values import literals
 from exportdiff_strategies.drawing.scope import Scope
 from exportdiff_strategies.drawing.state import draw_handover
 from exportdiff_strategies.layers import LAYERS
 from exportdiff_strategies.ops import OPS
-from exportdiff_strategies.values import Instance, Value
+from exportdiff_strategies.values import Instance
 
 
 def draw_call(scope: Scope) -> ir.Stmt | None:
@@ -35,14 +35,14 @@ def draw_call(scope: Scope) -> ir.Stmt | None:
     if not callees:
         return None
     owner = scope.frames[0].owner
-    again = [path for path in callees if _first_path(scope, _module_at(owner, path))]
+    again = [path for path in callees if _first_path(scope, module_at(owner, path))]
     related = [path for path in callees if _related(path, family)]
     if related and scope.choose.chance(80):
         callees = related
     elif again and scope.choose.maybe("calls.again", 80):
         callees = again
     path = scope.choose.pick(callees)
-    callee = _module_at(owner, path)
+    callee = module_at(owner, path)
     sliced = (
         callee.kind == "Sequential" and len(callee.attrs) > 1 and scope.choose.maybe("hierarchy.slice", 60)
     )
@@ -57,7 +57,7 @@ def draw_call(scope: Scope) -> ir.Stmt | None:
 
 def _draw_handed(scope: Scope, path: ir.AttributePath) -> ir.Stmt | None:
     """A call of a child, after a statement that has set an attribute of that child."""
-    return scope.accepted(_draw_call_of(scope, path, _module_at(scope.frames[0].owner, path), bare=True))
+    return scope.accepted(_draw_call_of(scope, path, module_at(scope.frames[0].owner, path), bare=True))
 
 
 def in_family(scope: Scope) -> bool:
@@ -78,16 +78,6 @@ def _related(path: ir.AttributePath, family: ir.AttributePath) -> bool:
 
 def _is_callable(value: Instance) -> bool:
     return not isinstance(value.kind, str) or value.kind == "Sequential"
-
-
-def _module_at(owner: Instance, path: ir.AttributePath) -> Instance:
-    value: Value = owner
-    for step in path:
-        assert isinstance(value, Instance)
-        assert not isinstance(step, ir.Slice)
-        value = value.attrs[step]
-    assert isinstance(value, Instance)
-    return value
 
 
 def _draw_call_of(
@@ -165,7 +155,7 @@ EASY = ("add_one", "double", "neg", "mul", "add", "sub")
 def _first_path(scope: Scope, callee: Instance) -> ir.AttributePath:
     """The path by which a module was called first; empty if it was not called."""
     owner = scope.frames[0].owner
-    return next((path for path, arg in scope.called if not arg and _module_at(owner, path) is callee), ())
+    return next((path for path, arg in scope.called if not arg and module_at(owner, path) is callee), ())
 
 
 def _state_of(scope: Scope, callee: Instance) -> list[ir.Expr]:
@@ -174,7 +164,7 @@ def _state_of(scope: Scope, callee: Instance) -> list[ir.Expr]:
     return [
         attr
         for attr in scope.attributes()
-        if len(attr.path) > 1 and _module_at(owner, attr.path[:-1]) is callee
+        if len(attr.path) > 1 and module_at(owner, attr.path[:-1]) is callee
     ]
 
 

@@ -17,7 +17,7 @@ from exportdiff_strategies.drawing.bodies import (
 from exportdiff_strategies.drawing.failing import draw_refusal
 from exportdiff_strategies.drawing.flows import returned_state, write_alias_first
 from exportdiff_strategies.drawing.layers import TRACED_LAYERS, draw_layer
-from exportdiff_strategies.drawing.modules import class_of, is_instance_of, modules, walk
+from exportdiff_strategies.drawing.modules import class_of, classes, is_instance_of, modules, walk
 from exportdiff_strategies.drawing.scope import Scope
 from exportdiff_strategies.drawing.state import NEW_NAMES
 from exportdiff_strategies.drawing.style import Style
@@ -403,5 +403,4 @@ class ClassBuilder:
         return ir.ClassDef(self.name, tuple(self.init), args, tuple(body))
 
     def _child_kinds(self) -> set[str]:
-        classes = [class_of(module) for _, module in modules(self.owner, 1)]
-        return {arg.kind for cls in classes if cls is not None for arg in cls.args}
+        return {arg.kind for cls in classes(self.owner, 1) for arg in cls.args}

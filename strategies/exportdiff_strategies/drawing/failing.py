@@ -1,11 +1,11 @@
-"""Drawing exceptions: modules that raise for some arguments, and ``try`` statements that catch these."""
+"""Drawing code that raises: modules that refuse some arguments, and ``try`` statements around them."""
 
 from __future__ import annotations
 
 from exportdiff_strategies import program as ir
 from exportdiff_strategies.drawing.calls import draw_call
 from exportdiff_strategies.drawing.control import NESTING, Suite, conditions, pick_condition, split
-from exportdiff_strategies.drawing.modules import class_of, modules
+from exportdiff_strategies.drawing.modules import classes
 from exportdiff_strategies.drawing.scope import Scope
 from exportdiff_strategies.failures import FAILURES
 from exportdiff_strategies.machine import Raised
@@ -56,8 +56,7 @@ def _failing(scope: Scope) -> ir.Stmt | None:
 
 def _has_refusing_child(scope: Scope) -> bool:
     """Whether a module in reach has code that raises."""
-    classes = [class_of(module) for _, module in modules(scope.frames[0].owner, 2)]
-    return any(ir.of_type(cls.bodies, ir.Fail) for cls in classes if cls is not None)
+    return any(ir.of_type(cls.bodies, ir.Fail) for cls in classes(scope.frames[0].owner, 2))
 
 
 def _raising_call(scope: Scope) -> ir.Stmt | None:

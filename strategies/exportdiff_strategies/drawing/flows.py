@@ -9,7 +9,7 @@ from functools import partial
 
 from exportdiff_strategies import program as ir
 from exportdiff_strategies.drawing.modules import class_of
-from exportdiff_strategies.drawing.operations import JOINS, VIEWS, assign, draw_op
+from exportdiff_strategies.drawing.operations import VIEWS, draw_op, draw_use
 from exportdiff_strategies.drawing.scope import Maker, Scope, tried
 from exportdiff_strategies.drawing.state import COUNTING, buffers
 from exportdiff_strategies.ops import OPS
@@ -56,8 +56,7 @@ def _new_value(scope: Scope, *operands: ir.Expr) -> ir.Op | None:
 def _kept_twice(scope: Scope) -> ir.Stmt | None:
     """One value into two buffers."""
     pair = _pair(scope)
-    near = scope.recent()
-    value = _new_value(scope, near) if near is not None else None
+    value = _new_value(scope, *scope.near())
     if pair is None or value is None:
         return None
     kept = ir.Var(scope.name())
@@ -66,7 +65,7 @@ def _kept_twice(scope: Scope) -> ir.Stmt | None:
         scope,
         partial(_stored, path=pair[0], value=kept, rebinds=first),
         partial(_stored, path=pair[1], value=kept, rebinds=second),
-        partial(_used, kept=ir.Attr(pair[scope.choose.upto(1)])),
+        partial(draw_use, values=[ir.Attr(pair[scope.choose.upto(1)])]),
     )
     return ir.Assign(kept.name, value)
 
@@ -80,7 +79,7 @@ def _shifted(scope: Scope) -> ir.Stmt | None:
     _then(
         scope,
         partial(_overwritten, path=source),
-        partial(_used, kept=ir.Attr(target)),
+        partial(draw_use, values=[ir.Attr(target)]),
     )
     return _stored(scope, target, ir.Attr(source), scope.choose.chance(50))
 
@@ -89,29 +88,12 @@ def _overwritten(scope: Scope, path: ir.AttributePath) -> ir.Stmt | None:
     if scope.choose.chance(40):
         op = draw_op(scope, [COUNTING], [ir.Attr(path)], scope.tensors()[:3])
         return None if op is None else ir.Do(op)
-    near = scope.recent()
-    value = _new_value(scope, near) if near is not None else None
+    value = _new_value(scope, *scope.near())
     return None if value is None else _stored(scope, path, value, scope.choose.chance(50))
 
 
-def _used(scope: Scope, kept: ir.Expr) -> ir.Stmt | None:
-    """``x = x + self.b``: the value reaches an output."""
-    near = scope.recent()
-    op = draw_op(scope, [JOINS], [near], [kept]) if near is not None else None
-    return None if op is None or near is None else assign(scope, op, near, new_name=False)
-
-
-def _written_late(scope: Scope) -> ir.Stmt | None:
-    """A new value of a buffer is computed, the old one read, and the new one written after that."""
-    return _updated(scope, reads=True)
-
-
-def _recurrent(scope: Scope) -> ir.Stmt | None:
-    """``h = tanh(self.hidden + x)``, ``self.hidden = h``, and on with ``h``."""
-    return _updated(scope, reads=False)
-
-
 def _updated(scope: Scope, reads: bool) -> ir.Stmt | None:
+    """``h = tanh(self.hidden + x)``, ``self.hidden = h``; ``reads``: the old value is used in between."""
     found = buffers(scope)
     if not found:
         return None
@@ -124,7 +106,7 @@ def _updated(scope: Scope, reads: bool) -> ir.Stmt | None:
     new = ir.Var(scope.name())
     kept: ir.Expr = ir.Op("detach", (new,)) if scope.choose.chance(40) else new
     store = partial(_stored, path=path, value=kept, rebinds=scope.choose.chance(50))
-    _then(scope, *([partial(_used, kept=ir.Attr(path))] if reads else []), store)
+    _then(scope, *([partial(draw_use, values=[ir.Attr(path)])] if reads else []), store)
     return ir.Assign(new.name, value)
 
 
@@ -170,8 +152,8 @@ def write_alias_first(scope: Scope) -> None:
 FLOWS: dict[str, Maker] = {
     "flow.twice": _kept_twice,
     "flow.shift": _shifted,
-    "flow.between": _written_late,
-    "flow.recurrent": _recurrent,
+    "flow.between": partial(_updated, reads=True),
+    "flow.recurrent": partial(_updated, reads=False),
     "flow.aliases": _alias_written,
 }
 """Switch -> a flow."""

@@ -34,9 +34,24 @@ def containers(owner: Instance, kinds: Iterable[str]) -> Iterator[tuple[ir.Attri
             yield path, value
 
 
+def module_at(owner: Instance, path: ir.AttributePath) -> Instance:
+    """The module at a path from ``owner`` that contains no slice."""
+    for step in path:
+        assert not isinstance(step, ir.Slice)
+        value = owner.attrs[step]
+        assert isinstance(value, Instance)
+        owner = value
+    return owner
+
+
 def class_of(instance: Instance) -> ir.ClassDef | None:
     """The class of the Program that a module is an instance of, if any."""
     return instance.kind if isinstance(instance.kind, ir.ClassDef) else None
+
+
+def classes(owner: Instance, depth: int) -> list[ir.ClassDef]:
+    """The classes of the modules within ``depth`` attribute steps, without layers."""
+    return [cls for _, module in modules(owner, depth) if (cls := class_of(module)) is not None]
 
 
 def count_instances(root: Instance, seen: set[int] | None = None) -> int:

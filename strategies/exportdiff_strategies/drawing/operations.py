@@ -65,7 +65,7 @@ SECOND_OPERANDS = 8
 
 
 def enabled(scope: Scope, mutating: bool) -> list[list[str]]:
-    """The names of the ops that the example may use, by group."""
+    """The names of the ops that this Program may use, by group."""
     return [names for group, names in _GROUPS[mutating].items() if scope.choose.on(f"op.{group}")]
 
 
@@ -141,7 +141,7 @@ def _numbers(scope: Scope) -> list[ir.Expr]:
 
 
 def _measures(scope: Scope) -> list[str]:
-    """The names of the measures that the example may use."""
+    """The names of the measures that this Program may use."""
     of_data = [name for name, spec in MEASURES.items() if spec.of_data]
     return [*(name for name in MEASURES if name not in of_data), *of_data * (5 * scope.choose.on("op.data"))]
 
@@ -240,6 +240,14 @@ def assign(scope: Scope, value: ir.Expr, near: ir.Expr, new_name: bool | None = 
     return ir.Assign(scope.name() if new_name else near.name, value)
 
 
+def draw_use(
+    scope: Scope, values: Sequence[ir.Expr], names: Sequence[str] = JOINS, new_name: bool | None = False
+) -> ir.Stmt | None:
+    """``x = x + value``: computes with one of the values, so that it reaches an output."""
+    op = draw_op(scope, [names], scope.near(), values)
+    return None if op is None else assign(scope, op, op.operands[0], new_name)
+
+
 def _targets(scope: Scope, state: bool) -> list[ir.Expr]:
     """The tensors that an in-place op may change; with ``state``, only those of the module."""
     if state:
@@ -275,11 +283,8 @@ def _draw_fresh_target(scope: Scope, groups: Sequence[Sequence[str]]) -> ir.Stmt
     if op is None or OPS[op.name].statement:
         return None
     # Mostly used at once, so that its value reaches an output.
-    near = scope.recent() if scope.choose.chance(70) else None
-    used = draw_op(scope, [JOINS], [near], [op]) if near is not None else None
-    return (
-        ir.Assign(scope.name(), op) if used is None else assign(scope, used, used.operands[0], new_name=False)
-    )
+    used = draw_use(scope, [op]) if scope.choose.chance(70) else None
+    return used or ir.Assign(scope.name(), op)
 
 
 def draw_inplace(scope: Scope, state: bool = False) -> ir.Stmt | None:

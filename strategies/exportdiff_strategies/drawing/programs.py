@@ -23,10 +23,10 @@ from exportdiff_strategies.trace import Trace
 from exportdiff_strategies.values import Value
 
 MORE = (90, 38)
-"""Percent of the examples with a first, and then a second, class in addition to the root class."""
+"""Percent of the Programs with a first, and then a second, class in addition to the root class."""
 
 DEEP = (100, 97, 92, 66)
-"""The same for examples that may be deep."""
+"""The same for Programs that may be deep."""
 
 
 @st.composite

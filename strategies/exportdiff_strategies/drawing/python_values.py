@@ -59,12 +59,8 @@ def _items(scope: Scope) -> list[ir.Expr]:
         boxes = [box for frame in scope.frames if isinstance(box := frame.names[var.name], CollectionValue)]
         for key in boxes[0].items:
             if all(key in box.items and _is_constant(box.items[key]) for box in boxes):
-                found.append(_item(var, key, boxes[0]))
+                found.append(ir.Item(var, key, boxes[0].kind in ("named", "data")))
     return found
-
-
-def _item(var: ir.Var, key: ir.Literal, box: CollectionValue) -> ir.Item:
-    return ir.Item(var, key, box.kind in ("named", "data"))
 
 
 def _is_constant(value: Value) -> bool:

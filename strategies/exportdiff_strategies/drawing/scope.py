@@ -165,6 +165,11 @@ class Scope:
         tensors = self.tensors()
         return self.choose.mostly_first(tensors) if tensors else None
 
+    def near(self) -> list[ir.Expr]:
+        """The tensor of ``recent``, as a list; empty if there is none."""
+        recent = self.recent()
+        return [] if recent is None else [recent]
+
     def value(self, expr: ir.Expr, frame: CallFrame) -> TensorValue | None:
         """The tensor that an expression is in one scenario, or None. Uses no fuel."""
         left = frame.fuel[0]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from exportdiff_strategies import program as ir
-from exportdiff_strategies.drawing.modules import class_of, modules
-from exportdiff_strategies.drawing.operations import JOINS, assign, draw_op
+from exportdiff_strategies.drawing.modules import class_of, module_at, modules
+from exportdiff_strategies.drawing.operations import draw_op, draw_use
 from exportdiff_strategies.drawing.scope import Scope
 from exportdiff_strategies.values import Instance, TensorValue
 
@@ -24,19 +24,10 @@ def buffers(scope: Scope) -> list[tuple[ir.AttributePath, TensorValue]]:
     """Attributes of ``self``, or of a child, that can be rebound to another tensor."""
     found = []
     for path, value in scope.walk_state():
-        holder = _holder(scope, path)
+        holder = module_at(scope.frames[0].owner, path[:-1])
         if isinstance(value, TensorValue) and holder.slots.get(path[-1]) in ("buffer", "scratch", "constant"):
             found.append((path, value))
     return found
-
-
-def _holder(scope: Scope, path: ir.AttributePath) -> Instance:
-    holder = scope.frames[0].owner
-    for step in path[:-1]:
-        value = holder.attrs[step]
-        assert isinstance(value, Instance)
-        holder = value
-    return holder
 
 
 _SAME_TYPE_OPS = ("add_one", "add", "sub", "clone", "detach", "neg")
@@ -69,12 +60,10 @@ def _copy(scope: Scope) -> ir.Stmt | None:
     given: list[ir.Expr] = [ir.Var(arg.name) for arg in scope.args if arg.kind == "tensor"]
     sources = given if scope.choose.chance(60) else scope.tensors()
     op = draw_op(scope, [("copy_",)], targets, sources)
-    near = scope.recent() if op is not None and scope.choose.chance(40) else None
-    if op is None or near is None:
-        return None if op is None else ir.Do(op)
-    # Use the buffer, so that its new value reaches an output.
-    used = draw_op(scope, [JOINS], [near], [op])
-    return ir.Do(op) if used is None else assign(scope, used, near)
+    if op is None:
+        return None
+    used = draw_use(scope, [op], new_name=None) if scope.choose.chance(40) else None
+    return used or ir.Do(op)
 
 
 def draw_handover(scope: Scope) -> ir.SetAttr | None:
@@ -106,13 +95,7 @@ _HANDED_OPS = ("double", "add_one", "neg", "mul", "add", "tanh", "sub")
 
 def draw_own_read(scope: Scope) -> ir.Stmt | None:
     """``x = x * self.scaled``, for an attribute that a parent may have set."""
-    near = scope.recent()
-    op = (
-        draw_op(scope, [("add", "mul", "sub")], [near], _own(scope, SET_FROM_OUTSIDE))
-        if near is not None
-        else None
-    )
-    return None if op is None or near is None else assign(scope, op, near, new_name=False)
+    return draw_use(scope, _own(scope, SET_FROM_OUTSIDE), ("add", "mul", "sub"))
 
 
 def draw_own_write(scope: Scope) -> ir.Stmt | None:

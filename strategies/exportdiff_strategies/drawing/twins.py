@@ -1,4 +1,4 @@
-"""Statements that differ from others in one detail, and so are easily taken for the same.
+"""Drawing statements that differ from others in one detail: ``x * 2`` and ``x * 2.0``.
 
 Two calls of a module that run different branches have different graphs. Two branches that are drawn
 independently have nothing in common; a comparison of graphs that is too coarse only fails for graphs that

@@ -1,4 +1,4 @@
-"""Drawing modules without a result: they only write to an argument or to their state."""
+"""Drawing the bodies of modules that return nothing: they write to an argument or to their state."""
 
 from __future__ import annotations
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from exportdiff_strategies import program as ir
-from exportdiff_strategies.machine.tensors import LAZY, laid_out, new_tensor
+from exportdiff_strategies.machine.tensors import LAZY, bound_of, laid_out, new_tensor
 from exportdiff_strategies.ops import OPS
-from exportdiff_strategies.types import inexact
 from exportdiff_strategies.values import CollectionValue, PythonValue, TensorValue, Value, ViewFamily
 
 
@@ -47,15 +46,9 @@ def _tensor(given: ir.TensorInput) -> TensorValue:
     return new_tensor(
         laid_out(fill.shape, fill.dtype, given.layout),
         "input",
-        _bound(fill),
+        # The harness scales the inputs of later calls by less than 1, and shifts them by at most 1/4.
+        bound_of(fill) + 0.25,
         grad=given.requires_grad,
         history=given.history,
         lazy=given.layout in LAZY,
     )
-
-
-def _bound(fill: ir.Fill) -> float:
-    """The bound on all calls: the harness scales later inputs by less than 1 and shifts by at most 1/4."""
-    if fill.high is not None and not inexact(fill.dtype):
-        return 2.25  # the source makes such a tensor of the numbers 0, 1 and 2
-    return max(abs(fill.low), abs(fill.high if fill.high is not None else 0.0), 1.0) + 0.25

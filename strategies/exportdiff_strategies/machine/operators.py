@@ -96,22 +96,17 @@ class OperatorRunner:
         forbid(spec.form and form != spec.form, "this layer returns several results")
         x = args[0]
         outcome = spec.outcome(x, new.params, self.training)
-        if self._autocast:
-            if spec.form or (spec.tensors(new.params) and not spec.lowers):
-                raise Rejected("the effect of autocast on this layer is not modelled")
-            outcome = self._lowered(outcome) if spec.lowers else outcome
         updates = spec.updates(x, new.params) if self.training else {}
+        self._check_layer(layer, new, form, bool(updates))
+        if self._autocast and spec.lowers:
+            outcome = self._lowered(outcome)
         if spec.mutates:
             self._check_write(x, (), "value")
         if layer.parametrized:
             # Its weights may be larger than those of the table.
             outcome = replace(outcome, bound=2 * outcome.bound)
-            for name, init in layer.parametrized.values():
-                if PARAMETRIZATIONS[name].updates and self.training and self._operator is not None:
-                    raise Rejected("no updates in a control-flow operator")
-                if self.trace is not None:
-                    self.trace.used.add(init)
-        forbid(self._operator is not None and updates, "no updates in a control-flow operator")
+            if self.trace is not None:
+                self.trace.used.update(init for _, init in layer.parametrized.values())
         for name, bound in updates.items():
             state = layer.attrs[name]
             assert isinstance(state, TensorValue)
@@ -119,14 +114,29 @@ class OperatorRunner:
         trained = any(isinstance(v, TensorValue) and v.grad for v in layer.attrs.values())
         if self._operator is not None:
             self._operator.trains |= trained
-            if self._operator.spec.transforms and not spec.lowers and spec.tensors(new.params):
-                raise Rejected("torch.func does not transform every layer")
-            if self._operator.spec.transforms and (spec.form or form or (spec.random and not spec.lowers)):
-                raise Rejected("torch.func does not transform every layer")
         result = self._result(outcome, x, x.grad or trained, fuel)
         if spec.mutates:
             x.storage.bound = max(x.storage.bound, outcome.bound)
         return result
+
+    def _check_layer(self, layer: Instance, new: ir.New, form: str, updates: bool) -> None:
+        """Raise Rejected if autocast or a control-flow operator does not support a layer.
+
+        ``updates``: the call updates buffers.
+        """
+        if not self._autocast and self._operator is None:
+            return
+        spec = LAYERS[new.name]
+        unlowered = bool(spec.tensors(new.params)) and not spec.lowers
+        if self._autocast and (spec.form or unlowered):
+            raise Rejected("the effect of autocast on this layer is not modelled")
+        if self._operator is not None:
+            for name, _ in layer.parametrized.values():
+                updates |= PARAMETRIZATIONS[name].updates and self.training
+            forbid(updates, "no updates in a control-flow operator")
+            untransformed = spec.form or form or unlowered or (spec.random and not spec.lowers)
+            if self._operator.spec.transforms and untransformed:
+                raise Rejected("torch.func does not transform every layer")
 
     def _check_write(
         self, target: TensorValue, others: Sequence[TensorValue], mutates: str, partial: bool = False

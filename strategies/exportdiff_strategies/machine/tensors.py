@@ -62,11 +62,15 @@ def new_tensor(
     )
 
 
+def bound_of(fill: ir.Fill) -> float:
+    """The bound on the values that a Fill describes."""
+    if fill.high is not None and not inexact(fill.dtype):
+        return 2.0  # the source makes such a tensor of the numbers 0, 1 and 2
+    return max(abs(fill.low), abs(fill.high if fill.high is not None else fill.low), 1.0)
+
+
 def filled_tensor(fill: ir.Fill, slot: str = "", frozen: bool = False, layout: str = "") -> TensorValue:
     """The tensor that a Fill describes, in a layout."""
-    bound = max(abs(fill.low), abs(fill.high if fill.high is not None else fill.low), 1.0)
-    if fill.high is not None and not inexact(fill.dtype):
-        bound = 2.0  # the source makes such a tensor of the numbers 0, 1 and 2
     kind = laid_out(fill.shape, fill.dtype, layout)
     # A parameter is what its data are, and no view of them.
-    return new_tensor(kind, slot, bound, frozen=frozen, lazy=layout in LAZY)
+    return new_tensor(kind, slot, bound_of(fill), frozen=frozen, lazy=layout in LAZY)

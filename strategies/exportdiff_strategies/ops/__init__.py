@@ -1,6 +1,11 @@
 """The op table. One entry is one op: its text, its operands, its result, what it changes.
 
-To add an op, add one line to the table of its family.
+To add an op, add one line to the table of its family. For example, in elementwise::
+
+    "square": _map("{0}.square()", lambda x: x * x)
+
+says how the op is written, that it takes numbers and keeps their dtype and sizes (by default), and that
+values up to ``x`` become values up to ``x * x``.
 """
 
 from exportdiff_strategies.ops import (
@@ -57,7 +62,7 @@ OPS: dict[str, OpSpec] = {
     **gradients.TABLE,
     **randomness.TABLE,
 }
-"""Every op by its name, simplest first, because a failing example shrinks towards the first."""
+"""Every op by its name, simplest first, because a failing Program shrinks towards the first."""
 
 __all__ = [
     "LIMIT",

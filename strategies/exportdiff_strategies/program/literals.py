@@ -34,14 +34,14 @@ Literal = bool | int | float | str | Kind | Size | None | tuple["Literal", ...]
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """A step of a AttributePath: a key of an ``nn.ModuleDict``."""
+    """A step of an AttributePath: a key of an ``nn.ModuleDict``."""
 
     name: str
 
 
 @dataclass(frozen=True, slots=True)
 class Slice:
-    """A step of a AttributePath: part of a ``ModuleList`` or ``Sequential``, ``[start:stop]``."""
+    """A step of an AttributePath: part of a ``ModuleList`` or ``Sequential``, ``[start:stop]``."""
 
     start: int
     stop: int

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from exportdiff_strategies import program as ir
 from exportdiff_strategies.tags.table import TAGS
 
 
@@ -18,21 +19,7 @@ def _with_prefix(*starts: str) -> frozenset[str]:
 
 _CHILD_ARGUMENTS = _with_prefix("calls.other_flags", "calls.flags", "calls.default", "calls.passed_down") | {
     f"calls.{kind}"
-    for kind in (
-        "bool",
-        "int",
-        "float",
-        "str",
-        "enum",
-        "size",
-        "optional",
-        "group",
-        "either",
-        "rest",
-        "options",
-        "star",
-        "keyword",
-    )
+    for kind in (*ir.FLAGS, "optional", "group", "either", "rest", "options", "star", "keyword")
 }
 """Tags of calls that pass more than one tensor to a child."""
 

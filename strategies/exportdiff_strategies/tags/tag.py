@@ -26,6 +26,15 @@ def has_node(kind: type, test: Callable[..., object] = lambda node: True, /, **f
     return lambda p: p.has(kind, lambda node: test(node) and all(getattr(node, f) == v for f, v in wanted))
 
 
+def has_input(kind: type, test: Callable[..., object] = lambda node: True, /, **fields: object) -> Detector:
+    """Detect an input, also one in a container, as ``has_node`` detects a node."""
+    wanted = fields.items()
+    return lambda p: any(
+        isinstance(given, kind) and test(given) and all(getattr(given, f) == v for f, v in wanted)
+        for given in p.inputs
+    )
+
+
 def marked(name: str) -> Detector:
     """Detect a mark that the machine recorded while it ran."""
     return lambda p: name in p.trace.marks

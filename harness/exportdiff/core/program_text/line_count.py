@@ -8,7 +8,7 @@ import tokenize
 
 from exportdiff.core.program_text.parsing import parse
 
-_NO_CODE = {
+LAYOUT = {
     tokenize.COMMENT,
     tokenize.NL,
     tokenize.NEWLINE,
@@ -16,6 +16,7 @@ _NO_CODE = {
     tokenize.DEDENT,
     tokenize.ENDMARKER,
 }
+"""The types of tokens that are no code."""
 
 
 def code_lines(source: str) -> int:
@@ -28,6 +29,6 @@ def code_lines(source: str) -> int:
             docstrings |= set(range(node.body[0].lineno, (node.body[0].end_lineno or 0) + 1))
     lines: set[int] = set()
     for token in tokenize.generate_tokens(io.StringIO(source).readline):
-        if token.type not in _NO_CODE:
+        if token.type not in LAYOUT:
             lines |= set(range(token.start[0], token.end[0] + 1))
     return len(lines - docstrings)

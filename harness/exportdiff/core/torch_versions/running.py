@@ -5,7 +5,7 @@ Each docstring says what happens on a torch that lacks the name.
 
 from __future__ import annotations
 
-import contextlib
+from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any
 from unittest import mock
 
@@ -16,7 +16,8 @@ from torch.export.graph_signature import OutputKind
 from torch.utils import _pytree
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable
+    from types import ModuleType
 
 WRITTEN_BACK = frozenset(
     kind
@@ -34,44 +35,42 @@ DYNAMIC_SHAPES_CLASSES: tuple[type, ...] = tuple(
 """The classes of torch that export accepts as dynamic shapes, in addition to containers."""
 
 
-@contextlib.contextmanager
-def nothing_compiled() -> Iterator[None]:
+def nothing_compiled() -> AbstractContextManager[object]:
     """Do not compile ``torch.cond`` and similar operators in the block. Without stances, disables Dynamo."""
-    stance = getattr(torch.compiler, "set_stance", None)
-    off: Any = torch._dynamo.config.patch(disable=True) if stance is None else stance("force_eager")
-    with off:
-        yield
+    if not hasattr(torch.compiler, "set_stance"):
+        return _configured(disable=True)
+    stance: AbstractContextManager[object] = torch.compiler.set_stance("force_eager")
+    return stance
 
 
-@contextlib.contextmanager
-def no_garbage_collected() -> Iterator[None]:
+def no_garbage_collected() -> AbstractContextManager[object]:
     """Prevent Dynamo from collecting garbage after each compilation. Older versions never do."""
-    if not hasattr(torch._dynamo.config, "run_gc_after_compile"):
-        yield
-        return
-    with torch._dynamo.config.patch(run_gc_after_compile=False):
-        yield
+    known = hasattr(torch._dynamo.config, "run_gc_after_compile")
+    return _configured(run_gc_after_compile=False) if known else nullcontext()
 
 
-@contextlib.contextmanager
-def no_guards_timed() -> Iterator[None]:
+def no_guards_timed() -> AbstractContextManager[object]:
     """Prevent Dynamo from timing its guards, which it does only for a log. Older versions never do."""
-    if not hasattr(guards, "profile_guard_manager"):
-        yield
-        return
-    with mock.patch.object(guards, "profile_guard_manager", lambda *_: 0.0):
-        yield
+    return _replaced(guards, "profile_guard_manager", lambda *_: 0.0)
 
 
-@contextlib.contextmanager
-def operators_loaded_once() -> Iterator[None]:
+def operators_loaded_once() -> AbstractContextManager[object]:
     """Make export load all operators again only if new ones are registered. Older versions do not load
     them."""
-    if not hasattr(export_utils, "_materialize_cpp_cia_ops"):
-        yield
-        return
-    with mock.patch.object(export_utils, "_materialize_cpp_cia_ops", _load_new_operators):
-        yield
+    return _replaced(export_utils, "_materialize_cpp_cia_ops", _load_new_operators)
+
+
+def _configured(**options: Any) -> AbstractContextManager[object]:
+    """Change options of Dynamo in a block."""
+    changed: AbstractContextManager[object] = torch._dynamo.config.patch(**options)
+    return changed
+
+
+def _replaced(
+    module: ModuleType, name: str, function: Callable[..., object]
+) -> AbstractContextManager[object]:
+    """Replace a function of a module in a block, if there is one."""
+    return mock.patch.object(module, name, function) if hasattr(module, name) else nullcontext()
 
 
 def forget_structures() -> None:

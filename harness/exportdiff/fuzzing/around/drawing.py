@@ -9,8 +9,8 @@ from functools import cache
 from typing import Any, cast
 
 from exportdiff.core.case import case_from_source, sources_forgotten
-from exportdiff.fuzzing.around.base import Around
 from exportdiff.fuzzing.around.facts import Facts, facts_of
+from exportdiff.fuzzing.around.model import Around
 from exportdiff.fuzzing.around.situations import SITUATIONS, Pick
 
 MOST = 4

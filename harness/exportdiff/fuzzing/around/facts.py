@@ -28,7 +28,7 @@ class TensorFacts:
 
     @property
     def floating(self) -> bool:
-        """Whether it holds real numbers."""
+        """Whether its dtype is a floating-point type."""
         return self.dtype.is_floating_point
 
     def like(self, other: TensorFacts) -> bool:
@@ -96,12 +96,12 @@ class Facts:
 
     @property
     def floating(self) -> tuple[TensorArgument, ...]:
-        """The arguments that are tensors of real numbers."""
+        """The arguments that are floating-point tensors."""
         return tuple(each for each in self.tensors if each.tensor.floating)
 
     @property
     def floating_outputs(self) -> tuple[TensorFacts, ...]:
-        """The outputs that hold real numbers."""
+        """The outputs with floating-point dtypes."""
         return tuple(each for each in self.outputs if each.floating)
 
 

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 from exportdiff.core.case import OPTIONAL_FUNCTIONS
 from exportdiff.core.target import Target
-from exportdiff.fuzzing.around.base import IMPORTS, ORIGINAL, Around, UnusableModel
 from exportdiff.fuzzing.around.drawing import around_program, with_situations
+from exportdiff.fuzzing.around.model import IMPORTS, ORIGINAL, Around, UnusableModel
 from exportdiff.fuzzing.minimizing.outline import FACTORY
-from exportdiff.fuzzing.minimizing.subject import with_functions
+from exportdiff.fuzzing.minimizing.program_file import with_functions
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -13,7 +13,7 @@ from exportdiff.fuzzing.campaign import events
 from exportdiff.fuzzing.campaign.clock import Clock
 from exportdiff.fuzzing.campaign.comparing import Comparison
 from exportdiff.fuzzing.campaign.confirming import Confirm, Confirmer
-from exportdiff.fuzzing.campaign.engines import Start, local_workers
+from exportdiff.fuzzing.campaign.engines import StartWorkers, local_workers
 from exportdiff.fuzzing.campaign.examples import Draw, ExampleRunner, RunBatch
 from exportdiff.fuzzing.campaign.final_minimizing import FinalMinimizer, Minimize
 from exportdiff.fuzzing.campaign.own_errors import ErrorCount, TooManyErrors
@@ -41,7 +41,7 @@ class Campaign:
         *,
         stop: threading.Event | None = None,
         journal: Journal | None = None,
-        start: Start = local_workers,
+        start: StartWorkers = local_workers,
         work: RunBatch = run_batch,
         source: Draw = drawn,
         confirm: Confirm = confirm,

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from exportdiff.fuzzing.campaign import events
 from exportdiff.fuzzing.campaign.own_errors import harness_error
+from exportdiff.fuzzing.other_torch.answering import program_answer
 from exportdiff.fuzzing.other_torch.differences import Difference, change_of, differences
 from exportdiff.fuzzing.other_torch.fixed_entries import fixed_entries
-from exportdiff.fuzzing.other_torch.judging import program_answer
 from exportdiff.fuzzing.other_torch.messages import (
     ErrorAnswer,
     FileAnswer,

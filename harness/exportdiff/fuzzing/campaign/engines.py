@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from exportdiff.fuzzing.campaign.settings import CampaignSettings
 
-Start: TypeAlias = "Callable[[CampaignSettings], Executor]"
+StartWorkers: TypeAlias = "Callable[[CampaignSettings], Executor]"
 
 MODULES = ("exportdiff.fuzzing.campaign.worker", *IMPORTS)
 """What a worker imports in addition to torch."""
@@ -35,7 +35,7 @@ class Engine:
 
     cores: int
     """The number of programs that run at a time, unless the user gives another."""
-    start: Start
+    start: StartWorkers
 
 
 def local(address: str | None = None) -> Engine:

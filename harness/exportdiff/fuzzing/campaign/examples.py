@@ -9,7 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from exportdiff.fuzzing.campaign.batch_queue import POLL, Batch, BatchQueue
-from exportdiff.fuzzing.campaign.engines import Start, local_workers
+from exportdiff.fuzzing.campaign.engines import StartWorkers, local_workers
 from exportdiff.fuzzing.campaign.exposing_fixes import ExposingFixes
 from exportdiff.fuzzing.campaign.postmortem import post_mortem
 from exportdiff.fuzzing.campaign.schedule import paths_for
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from exportdiff.fuzzing.campaign.clock import Clock
     from exportdiff.fuzzing.campaign.journal import Journal
     from exportdiff.fuzzing.campaign.settings import CampaignSettings
-    from exportdiff.known.attribution.classification import Kind
+    from exportdiff.known.attribution.classification import ClassificationKind
     from exportdiff.known.attribution.explained import ExplainedFinding
     from exportdiff.known.attribution.residual import ResidualFinding
     from exportdiff.runtime.paths import Path
@@ -65,7 +65,7 @@ class ExampleRunner:
         clock: Clock,
         stop: Event | None,
         journal: Journal | None = None,
-        start: Start = local_workers,
+        start: StartWorkers = local_workers,
     ) -> None:
         """``work`` runs a batch in a worker, ``source`` draws a program there; setting ``stop`` ends the run.
 
@@ -134,7 +134,7 @@ class ExampleRunner:
             asking = _Asking(workers, queue)
 
             def search(
-                source: str, finding: Finding, kind: Kind
+                source: str, finding: Finding, kind: ClassificationKind
             ) -> ExplainedFinding | ResidualFinding | Death | TaskFailure:
                 seconds = self._settings.example_seconds * PATIENCE
                 task = workers.submit(seconds, exposing_fixes_of, self._job, source, finding, kind)

@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 
     from exportdiff.core.finding import Finding
     from exportdiff.fuzzing.campaign.worker import ExampleResult
-    from exportdiff.known.attribution.classification import Classification, Kind
+    from exportdiff.known.attribution.classification import Classification, ClassificationKind
 
     Search: TypeAlias = Callable[
-        [str, Finding, Kind], ExplainedFinding | ResidualFinding | Death | TaskFailure
+        [str, Finding, ClassificationKind], ExplainedFinding | ResidualFinding | Death | TaskFailure
     ]
     """Searches in a worker: takes the source of the program, the finding and its kind."""
     Remembered: TypeAlias = Callable[[str, Callable[..., Any]], Callable[..., Any]]
@@ -34,7 +34,7 @@ class ExposingFixes:
         """Start without answers. ``remembered`` knows what an earlier run of the campaign found."""
         self._search = search
         self._ask = remembered("exposed", self._find)
-        self._answers: dict[tuple[str, Kind], ExplainedFinding | Classification] = {}
+        self._answers: dict[tuple[str, ClassificationKind], ExplainedFinding | Classification] = {}
 
     def knows(self, result: ExampleResult) -> bool:
         """Whether the result can be completed without a search."""
@@ -75,7 +75,7 @@ class ExposingFixes:
         return answer
 
 
-def _open(result: ExampleResult) -> list[tuple[str, Kind]]:
+def _open(result: ExampleResult) -> list[tuple[str, ClassificationKind]]:
     """Return the fingerprints and kinds that have not been searched."""
     return [
         (name, classification.kind)

@@ -23,7 +23,6 @@ from exportdiff.fuzzing.campaign.worker import ExampleResult
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
-    from types import TracebackType
 
 T = TypeVar("T")
 
@@ -90,12 +89,10 @@ class Journal:
         return cls(file, begun, file.open("a", encoding="utf-8"))
 
     def __enter__(self) -> Journal:
-        """Do nothing: the file is open."""
+        """Return the journal, whose file is open."""
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         """Close the file."""
         self._stream.close()
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import pathlib
     from collections.abc import Iterator, Mapping, Sequence
 
-    from exportdiff.fuzzing.around.base import Around
+    from exportdiff.fuzzing.around.model import Around
     from exportdiff.fuzzing.other_torch.probe import Interpreter
     from exportdiff.runtime.paths import Path
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, get_args
 
 from exportdiff.judging.checks.importance import harmlessness
-from exportdiff.known.attribution.classification import NEW, Classification, Kind
+from exportdiff.known.attribution.classification import NEW, Classification, ClassificationKind
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -69,7 +69,7 @@ def by_importance(causes: Iterable[FindingPrograms]) -> list[Witness]:
     If several fingerprints have the same signature, on different paths, all but the first come last.
     """
     shown = [(cause.programs, cause.shown) for cause in causes if cause.shown is not None]
-    kinds = get_args(Kind)
+    kinds = get_args(ClassificationKind)
     shown.sort(
         key=lambda pair: (
             kinds.index(pair[1].classification.kind),

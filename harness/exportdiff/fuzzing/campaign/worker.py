@@ -33,9 +33,9 @@ if TYPE_CHECKING:
     from exportdiff.core.case import Case
     from exportdiff.core.finding import Finding
     from exportdiff.core.path import Path
-    from exportdiff.fuzzing.around.base import Around
+    from exportdiff.fuzzing.around.model import Around
     from exportdiff.judging.results import Verdict
-    from exportdiff.known.attribution.classification import Kind
+    from exportdiff.known.attribution.classification import ClassificationKind
     from exportdiff.known.attribution.knowledge import Knowledge
 
 
@@ -104,7 +104,7 @@ def run_batch(job: Job, indices: Sequence[int]) -> tuple[ExampleResult, ...]:
 
 
 def exposing_fixes_of(
-    job: Job, source: str, finding: Finding, kind: Kind
+    job: Job, source: str, finding: Finding, kind: ClassificationKind
 ) -> ExplainedFinding | ResidualFinding:
     """Find the exposing fixes of a finding of mended torch on a program."""
     known = prepared(job)

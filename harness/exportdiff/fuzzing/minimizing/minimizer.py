@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from exportdiff.core.program_text.line_count import code_lines
-from exportdiff.fuzzing.minimizing.judging import CandidateJudge, WantedFinding
+from exportdiff.fuzzing.minimizing.candidate_judge import CandidateJudge, WantedFinding
 from exportdiff.fuzzing.minimizing.layout import laid_out
 from exportdiff.fuzzing.minimizing.reducer import Problem, Reducer
 

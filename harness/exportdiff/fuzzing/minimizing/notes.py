@@ -6,10 +6,6 @@ import contextlib
 import hashlib
 import json
 import pathlib
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from types import TracebackType
 
 
 class Notes:
@@ -47,12 +43,7 @@ class Notes:
         """Leaving the block closes the file."""
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         """Close the file."""
         self._stream.close()
 

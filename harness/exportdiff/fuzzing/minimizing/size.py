@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import tokenize
 
-from exportdiff.core.program_text.line_count import code_lines
+from exportdiff.core.program_text.line_count import LAYOUT, code_lines
 
 Size = tuple[int, int, int, str]
 
@@ -14,15 +14,6 @@ PLAIN = frozenset(
     | {"make", "ones", "zeros"}
 )
 """Usual names, which do not count."""
-
-_LAYOUT = {
-    tokenize.COMMENT,
-    tokenize.NL,
-    tokenize.NEWLINE,
-    tokenize.INDENT,
-    tokenize.DEDENT,
-    tokenize.ENDMARKER,
-}
 
 
 def size(source: str) -> Size:
@@ -35,7 +26,7 @@ def size(source: str) -> Size:
         tokens = [
             token.string
             for token in tokenize.generate_tokens(io.StringIO(source).readline)
-            if token.type not in _LAYOUT
+            if token.type not in LAYOUT
         ]
     except tokenize.TokenError as error:
         raise SyntaxError(str(error)) from None

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from exportdiff.fuzzing.other_torch.probe import Interpreter
     from exportdiff.known.corpus.entry import Entry
 
-Outcome: TypeAlias = Literal["there", "not there", "another failure"]
+RunOutcome: TypeAlias = Literal["there", "not there", "another failure"]
 """``there``: the file exits with 1. ``not there``: it exits with 0. ``another failure``: it exits with 3,
 raises, is killed, or does not end."""
 
@@ -29,7 +29,7 @@ class VersionResult:
 
     torch: str
     """The version, without the build."""
-    outcome: Outcome
+    outcome: RunOutcome
     line: str
     """The last line that it printed."""
 
@@ -95,7 +95,7 @@ def age(version: str) -> tuple[tuple[int, ...], int, int]:
     return (*numbers, *(0,) * (3 - len(numbers))), stage, int(last[0]) if last else 0
 
 
-OUTCOMES: Mapping[int | None, Outcome] = {0: "not there", 1: "there"}
+OUTCOMES: Mapping[int | None, RunOutcome] = {0: "not there", 1: "there"}
 """By exit code; any other is another failure."""
 
 

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import ast
 import hashlib
 import json
-import pathlib
-import tempfile
-from contextlib import suppress
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from exportdiff.core.program_text.parsing import parse
+from exportdiff.core.cache_files import write_cache_file
 from exportdiff.fuzzing.other_torch.messages import FileAnswer
-from exportdiff.known.corpus.trial_results import cache_folder
+from exportdiff.known.corpus.trial_results import cache_folder, code_of
 from exportdiff.runtime.processes.child import ended_from_outside
 
 if TYPE_CHECKING:
+    import pathlib
+
     from exportdiff.fuzzing.other_torch.probe import Interpreter
 
 
@@ -33,23 +31,9 @@ def store_run(interpreter: Interpreter, text: str, ran: FileAnswer) -> None:
     """Cache what a file did, if it exited by itself. A folder that cannot be written is no error."""
     if ran.code is None or ran.code < 0 or ended_from_outside(ran.code):
         return
-    file = _file(interpreter, text)
-    with suppress(OSError):
-        file.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile("w", dir=file.parent, delete=False, encoding="utf-8") as written:
-            json.dump(asdict(ran), written)
-        # Atomic, so that another process never reads half a file.
-        pathlib.Path(written.name).replace(file)
-
-
-def _code(text: str) -> str:
-    """Return the code without comments and docstring, which do not matter for a run."""
-    tree = parse(text)
-    if ast.get_docstring(tree) is not None:
-        del tree.body[0]
-    return ast.dump(tree)
+    write_cache_file(_file(interpreter, text), json.dumps(asdict(ran)).encode())
 
 
 def _file(interpreter: Interpreter, text: str) -> pathlib.Path:
-    digest = hashlib.sha256(f"1\0{interpreter.torch}\0{_code(text)}".encode()).hexdigest()
+    digest = hashlib.sha256(f"1\0{interpreter.torch}\0{code_of(text)}".encode()).hexdigest()
     return cache_folder() / "runs" / f"{digest}.json"

@@ -17,8 +17,6 @@ from exportdiff.fuzzing.other_torch.messages import ErrorAnswer, decoded, encode
 from exportdiff.fuzzing.other_torch.probe import environment
 
 if TYPE_CHECKING:
-    from types import TracebackType
-
     from exportdiff.fuzzing.other_torch.messages import Answer, Question
     from exportdiff.fuzzing.other_torch.probe import Interpreter
 
@@ -66,12 +64,7 @@ class OtherTorch:
         self._reader.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         """End the process, whatever it is doing."""
         assert self._process.stdin is not None
         try:

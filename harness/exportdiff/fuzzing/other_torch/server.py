@@ -50,7 +50,7 @@ def main() -> None:
     # Only answers go to standard output; everything else that is printed goes to standard error.
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
-    server("exportdiff.fuzzing.other_torch.judging")  # before the threads start
+    server("exportdiff.fuzzing.other_torch.answering")  # before the threads start
     lock = threading.Lock()
     mine = threading.local()
     judges: list[_Judge] = []
@@ -83,7 +83,7 @@ class _Judge:
 
     def ask(self, question: JudgeProgram) -> ProgramAnswer | Death | TaskFailure:
         # Imported here, so that files can run where the libraries for judging are not installed.
-        from exportdiff.fuzzing.other_torch.judging import answer_program
+        from exportdiff.fuzzing.other_torch.answering import answer_program
 
         self._asked += 1
         if self._asked % QUESTIONS_EACH == 0:
@@ -91,7 +91,7 @@ class _Judge:
         return self._worker.ask(JUDGING, answer_program, question)
 
     def write(self, question: WriteRepro) -> ReproAnswer | Death | TaskFailure:
-        from exportdiff.fuzzing.other_torch.judging import answer_repro
+        from exportdiff.fuzzing.other_torch.answering import answer_repro
 
         return self._worker.ask(JUDGING, answer_repro, question)
 
@@ -136,7 +136,7 @@ def _run(question: RunFile) -> FileAnswer:
 
     within = nullcontext
     if question.fixes:
-        from exportdiff.fuzzing.other_torch.judging import fixes_installed
+        from exportdiff.fuzzing.other_torch.answering import fixes_installed
 
         within = partial(fixes_installed, question.fixes, question.corpora)  # type: ignore[assignment]
     with tempfile.TemporaryDirectory(prefix="exportdiff-") as folder:

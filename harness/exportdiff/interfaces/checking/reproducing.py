@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from exportdiff.core.case import OPTIONAL_FUNCTIONS
 from exportdiff.fuzzing.minimizing import NotShownError, minimize, ship
 from exportdiff.fuzzing.minimizing.outline import FACTORY
-from exportdiff.fuzzing.minimizing.subject import with_functions
+from exportdiff.fuzzing.minimizing.program_file import with_functions
 from exportdiff.interfaces.output_files import replace_text
 from exportdiff.repro.confirm import confirm
 

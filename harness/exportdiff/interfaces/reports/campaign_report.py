@@ -69,6 +69,11 @@ class CampaignReport:
         """The version of torch."""
         return self.tally.started.torch if self.tally.started is not None else ""
 
+    def counts(self) -> str:
+        """Return the numbers of findings: ``2 new, 1 masked, 0 regressions of fixes``."""
+        masked, wrong = len(self.tally.of_kind("masked")), len(self.tally.of_kind("regression"))
+        return f"{self.tally.new} new, {masked} masked, {counted(wrong, 'regression')} of fixes"
+
     def verdict(self) -> str:
         """Return one sentence about the result."""
         tally = self.tally

@@ -1,4 +1,4 @@
-"""The files that a campaign, or a finished folder, is asked for by name: Markdown and JUnit XML."""
+"""The files of a campaign for CI systems: Markdown and JUnit XML."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def write_ci_files(
     summary: pathlib.Path | None,
     junit: pathlib.Path | None,
 ) -> None:
-    """Write the files that have a name. Raises UsageError if one cannot be written."""
+    """Write the files that are not None. Raises UsageError if one cannot be written."""
     found = displayed_findings(campaign, folders) if summary is not None or junit is not None else []
     if summary is not None:
         write_text(summary, markdown(campaign, found))
@@ -33,7 +33,7 @@ def write_ci_files(
 
 
 class CiFiles:
-    """Writes these files when a campaign ends. ``campaign`` takes the events itself."""
+    """Writes these files when a campaign ends. ``campaign`` must receive each event first."""
 
     def __init__(
         self,
@@ -42,7 +42,7 @@ class CiFiles:
         summary: pathlib.Path | None,
         junit: pathlib.Path | None,
     ) -> None:
-        """Write the files that have a name."""
+        """Write the files that are not None."""
         self._night, self._folder = campaign, folder
         self._files = (summary, junit)
 

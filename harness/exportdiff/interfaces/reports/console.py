@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from typing import TYPE_CHECKING
 
 from rich.live import Live
@@ -21,37 +20,37 @@ from exportdiff.fuzzing.campaign.events import (
 )
 from exportdiff.fuzzing.campaign.own_errors import SAME_ERRORS
 from exportdiff.interfaces.reports.closing_screen import end_lines
+from exportdiff.interfaces.reports.commands import repro_command
 from exportdiff.interfaces.reports.live_view import CampaignNumbers, LatestFinding, LiveView
 from exportdiff.interfaces.reports.text import left_out_line
 from exportdiff.interfaces.wording import counted
 from exportdiff.known.corpus.entry import FIXES
 
 if TYPE_CHECKING:
-    from types import TracebackType
-
     from rich.console import Console
 
+    from exportdiff.interfaces.reports.campaign_report import CampaignReport
     from exportdiff.interfaces.reports.folder import Folder
-    from exportdiff.interfaces.reports.tally import Tally
 
 PLAIN_EVERY = 10.0
-"""Seconds between two progress lines, where one does not replace the other."""
+"""Seconds between two progress lines where there is no live view."""
 LIVE_EVERY = 0.25
 """Seconds between two updates of the live view."""
 WIDTH = 80
 """The width of lines where standard output is not a terminal."""
 ERRORS = 3
-"""How many different errors of exportdiff the end of a campaign lists; events.ndjson has all."""
+"""How many different errors of exportdiff are printed at the end; events.ndjson has all."""
 
 
 class ConsoleReport:
-    """Prints what happens. It reads the numbers from the tally: feed the tally first."""
+    """Prints what happens. It reads the sums of ``campaign``, which must receive each event first."""
 
-    def __init__(self, console: Console, folder: Folder, tally: Tally) -> None:
+    def __init__(self, console: Console, folder: Folder, campaign: CampaignReport) -> None:
         """Print to ``console``."""
         self._console = console
         self._folder = folder
-        self._tally = tally
+        self._campaign = campaign
+        self._tally = campaign.tally
         self._live: Live | None = None
         self._view = LiveView()
         self._printed = 0.0
@@ -87,12 +86,7 @@ class ConsoleReport:
         """Do nothing: the live view appears when the campaign starts."""
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         """Remove the live view, and show the cursor again."""
         if self._live:
             self._live.stop()
@@ -103,7 +97,7 @@ class ConsoleReport:
         return (self._console.width if self._console.is_terminal else WIDTH) - 1
 
     def _print(self, line: Text) -> None:
-        # Only the terminal wraps: a path or a command that it wraps can still be pasted.
+        # A path or a command that the terminal wraps can still be pasted.
         self._console.print(line, soft_wrap=True)
 
     def _start(self, event: CampaignStarted) -> None:
@@ -119,11 +113,11 @@ class ConsoleReport:
         parts += [counted(event.workers, "worker"), counted(len(event.paths), "path"), f"torch {event.torch}"]
         self._console.print(Text(f"fuzzing: {', '.join(parts)}"), width=self._width)
         if event.against:
-            self._print(Text(f"what is found is compared with torch {event.against}"))
+            self._print(Text(f"findings are compared with torch {event.against}"))
         if line := left_out_line(event.torch, event.left_out):
             self._print(Text(line))
         if not (self._tally.corpora / FIXES).is_dir():
-            self._print(Text("there is no corpus here, so known bugs are reported as new"))
+            self._print(Text("there is no corpus, so known bugs are reported as new"))
         self._print(Text(f"each finding is written at once to {self._folder.findings}"))
         self._view.begins(event)
         if self._console.is_interactive:
@@ -143,11 +137,11 @@ class ConsoleReport:
         self._view.judged(CampaignNumbers.of(self._tally), event.at)
         if event.classification.kind == "new":
             finding = event.finding
-            command = f"python {shlex.quote(str(self._folder.repro(finding.fingerprint)))}"
+            command = repro_command(self._folder.repro(finding.fingerprint), (), self._tally.corpora)
             self._view.found(LatestFinding(finding.title, str(finding.path), event.at, command))
 
     def _plainly(self, event: Event) -> None:
-        """Print a line now and then, where there is no live view."""
+        """Print a progress line from time to time if there is no live view."""
         if not self._live and event.at - self._printed >= PLAIN_EVERY:
             self._printed = event.at
             self._print(self._view.line(WIDTH, event.at))
@@ -165,9 +159,9 @@ class ConsoleReport:
         if event.reason == "errors":
             self._print(Text(f"{self._traceback.strip()}\n"))
             self._print(
-                Text(f"{SAME_ERRORS} errors of exportdiff from one place: the campaign ends here", "bold red")
+                Text(f"the campaign ends after {SAME_ERRORS} errors of exportdiff at one place", "bold red")
             )
         if event.reason == "interrupted":
             self._print(Text("interrupted; the findings so far are written"))
-        for each in end_lines(self._tally, self._folder, self._width):
+        for each in end_lines(self._campaign, self._folder, self._width):
             self._print(each)

@@ -1,13 +1,13 @@
-"""How much is left to find: estimates from how often each difference was seen, as in ecology.
+"""Estimates of how much is still to be found, from how often each difference was found, as in ecology.
 
-A program is a sampling unit, and what it shows are the species that were met in it. One program may show
-several, so these are the estimators for incidences, of the Bernoulli product model in
+A program is a sampling unit, and each difference that it shows is a species. A program may show several, so
+these are the estimators for incidences, of the Bernoulli product model in
 
 - M. Böhme, STADS: Software Testing as Species Discovery, ACM TOSEM 27(2), 2018, which brings them to fuzzing;
 - R. K. Colwell et al., Models and estimators linking individual-based and sample-based rarefaction,
   extrapolation and comparison of assemblages, Journal of Plant Ecology 5(1), 2012, with the formulas.
 
-They hold for the settings of the campaign: what its programs cannot show, no estimate counts.
+The estimates hold for the settings of the campaign. They do not count what its programs cannot show.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ from dataclasses import dataclass, field
 
 @dataclass
 class Discovery:
-    """What the programs have shown so far. Species are texts of any kind."""
+    """What the programs have shown so far. A species is any text."""
 
     programs: int = 0
     seen: Counter[str] = field(default_factory=Counter)
     """How many programs show each species."""
     firsts: list[tuple[int, str]] = field(default_factory=list)
-    """How many programs it took until a species was seen, and the species; in the order of discovery."""
+    """The number of programs until each species was discovered, and the species, in that order."""
 
     def add(self, species: Iterable[str]) -> None:
-        """Take what one program shows."""
+        """Add what one program shows."""
         self.programs += 1
         for each in set(species):
             if not self.seen[each]:
@@ -37,19 +37,19 @@ class Discovery:
 
     @property
     def found(self) -> int:
-        """How many species were seen."""
+        """How many species were found."""
         return len(self.seen)
 
     def seen_in(self, programs: int) -> int:
-        """How many species so many programs show."""
+        """Return how many species exactly this number of programs shows."""
         return sum(times == programs for times in self.seen.values())
 
     @property
     def undetected(self) -> float:
-        """The estimated number of species that no program has shown: Chao2, the form without bias.
+        """The estimated number of species that no program has shown: Chao2, in its unbiased form.
 
-        A lower bound (Chao 1987): with T programs, Q1 species seen in one program and Q2 in two, it is
-        (T - 1) / T * Q1 * (Q1 - 1) / (2 * (Q2 + 1)).
+        It is a lower bound (Chao 1987). With T programs, Q1 species in one program and Q2 species in two, it
+        is (T - 1) / T * Q1 * (Q1 - 1) / (2 * (Q2 + 1)).
         """
         if not self.programs:
             return 0.0
@@ -58,11 +58,11 @@ class Discovery:
 
     @property
     def rate(self) -> float:
-        """The estimated number of species that the next program shows first: Good and Turing's Q1 / T."""
+        """The estimated number of species that the next program discovers: Q1 / T, by Good and Turing."""
         return self.seen_in(1) / self.programs if self.programs else 0.0
 
     def expected(self, further: int) -> float:
-        """Return how many species will have been seen after so many further programs.
+        """Return the expected number of species after ``further`` more programs.
 
         Colwell et al., equation 18: S + Q0 * (1 - (1 - Q1 / (Q1 + T * Q0)) ** further).
         """

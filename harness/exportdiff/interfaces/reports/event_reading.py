@@ -1,8 +1,7 @@
-"""events.ndjson, read back as events: what listens to a running campaign can listen to a finished one too.
+"""Reads events.ndjson as events, so that all reports work on finished campaigns as well.
 
-Folders of other versions can be read: a kind of event that this version does not know is left out, a field
-that it does not know as well, and a field that the folder lacks has its default. A line that was not written
-to its end (the campaign was killed) counts as not written.
+Folders of other versions of exportdiff can be read: unknown kinds of events and unknown fields are left out,
+and missing fields have their defaults. An incomplete last line of a killed campaign is left out.
 """
 
 from __future__ import annotations
@@ -26,12 +25,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class RecordedEvidence(Evidence):
-    """What a log tells of the evidence of a finding."""
+    """The evidence of a finding, as far as a log records it."""
 
     kind: Kind
     stage: Stage
     call: int | None
-    said: str
+    text: str
     """The message."""
     shown_title: str
     signature: tuple[str, ...]
@@ -41,7 +40,7 @@ class RecordedEvidence(Evidence):
 
     @property
     def title(self) -> str:
-        """The title; of a log that has none, the first line of the message."""
+        """The recorded title; if there is none, the first line of the message."""
         return self.shown_title or self.headline
 
     def words(self) -> tuple[str, ...]:
@@ -50,13 +49,13 @@ class RecordedEvidence(Evidence):
 
     def lines(self) -> Iterable[str]:
         """Return the message."""
-        return self.said.splitlines()
+        return self.text.splitlines()
 
 
 def read_events(file: pathlib.Path) -> Iterator[events.Event]:
     """Yield the events of a log in their order.
 
-    Raises UsageError if the file cannot be read, does not begin as a log does, or has a damaged line.
+    Raises UsageError if the file cannot be read, is not a log, or has a damaged line.
     """
     try:
         with file.open("rb") as stream:
@@ -88,7 +87,7 @@ def _damaged(file: pathlib.Path, number: int) -> UsageError:
 
 @cache
 def _kinds() -> dict[str, type[events.Event]]:
-    """Return every kind of event by the name that the log gives it."""
+    """Return every kind of event by its name in the log."""
     return {events.event_name(kind): kind for kind in events.Event.__subclasses__()}
 
 
@@ -126,7 +125,7 @@ def _result(document: dict[str, Any]) -> PathResult:
 
 @cache
 def _path(text: str) -> Path:
-    """Return a path that need not exist in this version."""
+    """Return a path, even if this version does not have it."""
     before, _, device = text.partition("@")
     pieces, _, runner = before.partition(":")
     mode, *transforms = pieces.split("+")
@@ -134,7 +133,7 @@ def _path(text: str) -> Path:
 
 
 def finding_from(document: dict[str, Any]) -> Finding:
-    """Return a finding as ``Finding.as_dict`` has written it, with evidence that says the same."""
+    """Return a finding that ``Finding.as_dict`` has written, with the recorded evidence."""
     words = tuple(document["signature"][2:])
     return Finding(
         _path(document["path"]),

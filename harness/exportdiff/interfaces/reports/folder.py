@@ -22,12 +22,12 @@ class Folder:
 
     @property
     def log(self) -> pathlib.Path:
-        """One JSON object a line; the campaign writes each event as it happens."""
+        """One JSON object per line; the campaign writes each event when it happens."""
         return self.root / "events.ndjson"
 
     @property
     def journal(self) -> pathlib.Path:
-        """What ``--resume`` needs to go on."""
+        """The state of the campaign, for ``--resume``."""
         return self.root / "journal.ndjson"
 
     @property
@@ -40,7 +40,7 @@ class Folder:
         return self.findings / f"{fingerprint}.py"
 
     def prepare(self) -> None:
-        """Create the folder; delete the files of an earlier campaign, and no others. Raises UsageError."""
+        """Create the folder, and delete the files of an earlier campaign in it. Raises UsageError."""
         try:
             self.root.mkdir(parents=True, exist_ok=True)
             self.summary.unlink(missing_ok=True)

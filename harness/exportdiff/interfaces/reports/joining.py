@@ -1,4 +1,4 @@
-"""The events of several shards of one campaign as those of one campaign, in the order of time."""
+"""Joins the events of several shards into those of one campaign, in the order of time."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ if TYPE_CHECKING:
 def campaign_events(folders: Sequence[Folder]) -> Iterator[events.Event]:
     """Yield the events of a campaign from its folder, or from the folders of its shards.
 
-    Of a finding or a known bug that several shards show, one shard tells: that with the earliest program.
-    The joint campaign has ended when all its shards have; without the event of its end, one has not, or it
-    was killed. Raises UsageError if the folders are not of one campaign, or two have the same program.
+    If several shards show a finding or a known bug, its events are those of the shard with the earliest
+    program. There is an event for the end only if all shards have ended. Raises UsageError if the folders are
+    not of one campaign, or if two have the same program.
     """
     if len(folders) == 1:
         yield from read_events(folders[0].log)
         return
     shards = [_Shard.of(folder) for folder in folders]
     yield _joined_start(shards)
-    tellers = _tellers(shards)
+    owners = _owners(shards)
     seen: dict[int, Folder] = {}
-    streams = (_told(shard, tellers, seen) for shard in shards)
+    streams = (_events(shard, owners, seen) for shard in shards)
     yield from heapq.merge(*streams, key=lambda event: event.at)
     ends = [shard.finished for shard in shards if shard.finished is not None]
     if len(ends) == len(shards):
@@ -53,7 +53,7 @@ class _Shard:
 
     @classmethod
     def of(cls, folder: Folder) -> _Shard:
-        """Read what the shards have to agree on. Raises UsageError."""
+        """Read the start, the end and the first programs of a shard. Raises UsageError."""
         started: events.CampaignStarted | None = None
         finished: events.CampaignFinished | None = None
         first: dict[str, int] = {}
@@ -98,18 +98,18 @@ def _joined_start(shards: Sequence[_Shard]) -> events.CampaignStarted:
     return replace(first.started, workers=workers, shard=(1, 1))
 
 
-def _tellers(shards: Sequence[_Shard]) -> dict[str, _Shard]:
-    """Return for each finding and each known bug the shard that tells of it."""
-    tellers: dict[str, _Shard] = {}
+def _owners(shards: Sequence[_Shard]) -> dict[str, _Shard]:
+    """Return the shard whose events are used, for each finding and each known bug."""
+    owners: dict[str, _Shard] = {}
     for shard in shards:
         for name, example in shard.first.items():
-            if name not in tellers or example < tellers[name].first[name]:
-                tellers[name] = shard
-    return tellers
+            if name not in owners or example < owners[name].first[name]:
+                owners[name] = shard
+    return owners
 
 
-def _told(shard: _Shard, tellers: dict[str, _Shard], seen: dict[int, Folder]) -> Iterator[events.Event]:
-    """Yield the events of one shard, but for those that another shard tells of; note its programs."""
+def _events(shard: _Shard, owners: dict[str, _Shard], seen: dict[int, Folder]) -> Iterator[events.Event]:
+    """Yield the events of one shard that no other shard owns; note its programs in ``seen``."""
     for event in read_events(shard.folder.log):
         if isinstance(event, events.ExampleDone):
             other = seen.setdefault(event.index, shard.folder)
@@ -120,7 +120,7 @@ def _told(shard: _Shard, tellers: dict[str, _Shard], seen: dict[int, Folder]) ->
                 )
         if isinstance(event, events.CampaignStarted | events.CampaignFinished):
             continue
-        if tellers.get(_about(event), shard) is shard:
+        if owners.get(_about(event), shard) is shard:
             yield event
 
 

@@ -64,13 +64,13 @@ def campaign_suite(campaign: CampaignReport, found: Sequence[DisplayedFinding]) 
     name = f"exportdiff fuzz --seed {seed}"
     element = _suite(name, torch=campaign.torch, programs=str(tally.examples))
     element.set("time", f"{campaign.last:.3f}")
-    shown = {path for card in found for path in card.paths}
+    shown = {path for each in found for path in each.paths}
     for path in dict.fromkeys((*tally.paths, *sorted(shown))):
         case = ET.SubElement(element, "testcase", classname=name, name=path)
-        for card in found:
-            if path in card.paths:
-                text = f"{card.message}\n$ {card.command}\n\n{card.source}"
-                _add(case, "failure", f"{card.kind}: {card.title}", text)
+        for each in found:
+            if path in each.paths:
+                text = f"{each.finding.message}\n$ {each.command}\n\n{each.texts.source}"
+                _add(case, "failure", f"{each.kind}: {each.finding.title}", text)
         counts = tally.paths.get(path)
         if path not in shown and (counts is None or counts.runs == counts.unsupported):
             why = "torch refuses every program" if counts and counts.runs else "no program ran on it"

@@ -1,4 +1,4 @@
-"""The live view of a campaign: what a terminal shows while programs run, never wider or higher than it is."""
+"""The live view of a campaign on a terminal. It is never wider or higher than the terminal."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ if TYPE_CHECKING:
     from exportdiff.interfaces.reports.tally import Tally
 
 PATHS = 10
-"""Rows of the table of paths, where the terminal is high enough."""
+"""The most rows of the table of paths."""
 CAUSES = 5
-"""Rows of the table of known bugs, where the terminal is high enough."""
+"""The most rows of the table of known bugs."""
 ESTIMATED_AFTER = 10
-"""Where the number of programs is the limit, the time left is estimated after so many."""
+"""With ``--examples``, the remaining time is estimated after this number of programs."""
 
 
 @dataclass(frozen=True)
-class Row:
+class TableRow:
     """One row of a table: a name, and the numbers of its columns."""
 
     name: str
@@ -37,21 +37,21 @@ class Row:
 
 @dataclass(frozen=True)
 class CampaignNumbers:
-    """What is known of the programs so far. Plain values: another thread reads them while programs run."""
+    """The sums so far, as plain values: another thread reads them while programs run."""
 
     programs: int = 0
     new: int = 0
     masked: int = 0
     known: int = 0
     errors: int = 0
-    paths: tuple[Row, ...] = ()
+    paths: tuple[TableRow, ...] = ()
     more_paths: int = 0
-    causes: tuple[Row, ...] = ()
+    causes: tuple[TableRow, ...] = ()
     more_causes: int = 0
 
     @classmethod
     def of(cls, tally: Tally) -> CampaignNumbers:
-        """Take the numbers of a tally: paths with findings come first, of bugs the most frequent."""
+        """Return the sums of a tally, with the paths with most findings and the most frequent bugs."""
         used = [(name, each) for name, each in tally.paths.items() if each.runs]
         used.sort(key=lambda pair: (-pair[1].findings, -pair[1].runs, pair[0]))
         causes = sorted(tally.known, key=lambda name: (-tally.occurrences[name], name))
@@ -62,11 +62,11 @@ class CampaignNumbers:
             known=len(tally.known),
             errors=tally.harness_errors,
             paths=tuple(
-                Row(name, (each.runs, each.ok, each.unsupported, each.findings))
+                TableRow(name, (each.runs, each.ok, each.unsupported, each.findings))
                 for name, each in used[:PATHS]
             ),
             more_paths=max(len(used) - PATHS, 0),
-            causes=tuple(Row(name, (tally.occurrences[name],)) for name in causes[:CAUSES]),
+            causes=tuple(TableRow(name, (tally.occurrences[name],)) for name in causes[:CAUSES]),
             more_causes=max(len(causes) - CAUSES, 0),
         )
 
@@ -79,7 +79,7 @@ class CampaignNumbers:
 
 @dataclass(frozen=True)
 class LatestFinding:
-    """The new finding that came last."""
+    """The latest new finding."""
 
     what: str
     path: str
@@ -88,9 +88,9 @@ class LatestFinding:
 
 
 class LiveView:
-    """What a campaign is doing now: as one line, and as a view of the whole terminal.
+    """What a campaign is doing now, as one line and as a view of the whole terminal.
 
-    A thread of the live display asks for it while the campaign goes on, so it holds plain values only.
+    The thread of the live display reads it while the campaign runs, so it has plain values only.
     """
 
     def __init__(self) -> None:
@@ -99,7 +99,7 @@ class LiveView:
         self._last: LatestFinding | None = None
         self._examples: int | None = None
         self._seconds: float | None = None
-        # The clock of the campaign: of a resumed one it does not begin at 0.
+        # The clock of a resumed campaign does not begin at 0.
         self._at = 0.0
         self._seen = time.monotonic()
         self._started = False
@@ -109,33 +109,33 @@ class LiveView:
         self._limit = 0.0
 
     def begins(self, event: CampaignStarted) -> None:
-        """Learn the limits of the campaign."""
+        """Set the limits of the campaign."""
         self._seconds = event.seconds
         part, parts = event.shard
         if event.examples is not None:
             self._examples = len(range(part - 1, event.examples, parts))
 
     def judged(self, numbers: CampaignNumbers, at: float) -> None:
-        """Another program was judged, ``at`` seconds after the start."""
+        """Update the sums, ``at`` seconds after the start."""
         self._numbers, self._started = numbers, True
         self._at, self._seen = max(at, self._at), time.monotonic()
 
     def found(self, last: LatestFinding) -> None:
-        """Show the new finding that came last."""
+        """Show the latest new finding."""
         self._last = last
 
     def minimizes(self, event: MinimizingStarted) -> None:
-        """The campaign waits for a finding to be minimized."""
+        """Show that the campaign waits for a finding to be minimized."""
         self._since, self._limit = time.monotonic() - event.spent, event.limit
         self._minimizing = f"minimizing {event.number} of {event.total}: {event.fingerprint}"
 
     def compares(self, event: ComparingStarted) -> None:
-        """The campaign waits for the other torch."""
+        """Show that the campaign waits for the other torch."""
         self._minimizing = ""
         self._comparing = f"comparing with the other torch: {counted(event.findings, 'finding')}"
 
     def line(self, width: int, at: float | None = None) -> Text:
-        """Return one line; ``at``: the seconds since the start, where they are known."""
+        """Return one line; ``at``: the seconds since the start; None: by the clock."""
         now = time.monotonic()
         if self._comparing:
             return _fitting(width, self._comparing)
@@ -159,12 +159,12 @@ class LiveView:
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         """Render as much of the view as the terminal has room for."""
-        # The line below the view belongs to the cursor.
+        # The cursor needs the line below the view.
         height = (options.height or console.height) - 1
         yield Group(*self.lines(options.max_width, height))
 
     def lines(self, width: int, height: int) -> list[Text]:
-        """Return at most ``height`` lines, each shorter than ``width``."""
+        """Return at most ``height`` lines, each shorter than ``width`` characters."""
         parts = [[self.line(width)], self._last_lines(width)]
         room = height - sum(map(len, parts))
         numbers = self._numbers
@@ -193,7 +193,7 @@ class LiveView:
         return self._numbers.programs / seconds if seconds else 0.0
 
     def _left(self, seconds: float) -> str:
-        """Say how long the campaign will still draw programs; empty: nobody knows."""
+        """Return how long the campaign will still draw programs; empty: this is not known yet."""
         if self._seconds is not None:
             return f"{_clock(max(self._seconds - seconds, 0.0)).strip()} left"
         programs = self._numbers.programs
@@ -203,10 +203,10 @@ class LiveView:
         return f"about {_clock(missing / self._rate(seconds)).strip()} left" if self._rate(seconds) else ""
 
 
-def _table(headers: Sequence[str], rows: Sequence[Row], more: int, width: int, room: int) -> list[Text]:
-    """Return an empty line, the headers, as many rows as there is room for, and how many are left out.
+def _table(headers: Sequence[str], rows: Sequence[TableRow], more: int, width: int, room: int) -> list[Text]:
+    """Return an empty line, the headers, as many rows as fit, and how many are left out.
 
-    No line at all, if there is no room for a row.
+    Return no line if no row fits.
     """
     shown = rows[: max(room, 0)]
     if not shown:
@@ -245,7 +245,7 @@ def _clock(seconds: float) -> str:
 
 
 def _fitting(width: int, *forms: str) -> Text:
-    """Return the first form that fits; of the last, what fits."""
+    """Return the first form that fits; if none fits, the last one, cut."""
     # Some terminals wrap a line that fills the last column.
     form = next((form for form in forms if len(form) < width), forms[-1])
     return Text(form, no_wrap=True, overflow="crop")

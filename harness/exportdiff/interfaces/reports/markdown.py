@@ -14,15 +14,15 @@ if TYPE_CHECKING:
     from exportdiff.interfaces.reports.displayed_findings import DisplayedFinding
 
 SHOWN = 10
-"""How many findings have a part of their own; the others are counted. A summary page takes 1 MiB."""
+"""How many findings have a section; the others are counted. A summary page may have 1 MiB."""
 MASKED = 20
-"""How many masked findings are named."""
+"""How many masked findings are listed."""
 LONG = 60
-"""A program of more lines is in the repro file alone."""
+"""A program with more lines is left out; it is in the repro file."""
 
 
 def markdown(campaign: CampaignReport, found: Sequence[DisplayedFinding]) -> str:
-    """Return the text: the verdict, what is new with the program to paste, the counts."""
+    """Return the text: the result, the new findings with their programs, the counts."""
     return "\n".join(_lines(campaign, found)) + "\n"
 
 
@@ -32,46 +32,44 @@ def _lines(campaign: CampaignReport, found: Sequence[DisplayedFinding]) -> Itera
     yield ""
     for trouble in campaign.troubles():
         yield f"> [!WARNING]\n> {trouble}\n"
-    new = [card for card in found if card.kind in ("torch regression", "new")]
-    for card in new[:SHOWN]:
-        yield from _finding(card)
+    new = [each for each in found if each.kind in ("torch regression", "new")]
+    for each in new[:SHOWN]:
+        yield from _finding(each)
     if len(new) > SHOWN:
         yield f"And {counted(len(new) - SHOWN, 'more finding')} in `findings/`.\n"
-    masked = [card for card in found if card.kind == "masked"]
+    masked = [each for each in found if each.kind == "masked"]
     if masked:
         yield f"<details><summary>Masked by known bugs: {len(masked)}</summary>\n"
-        for card in masked[:MASKED]:
-            programs = counted(card.programs, "program")
-            yield f"- {code(card.title)}: {programs}, {code(card.command)}"
+        for each in masked[:MASKED]:
+            programs = counted(each.programs, "program")
+            yield f"- {code(each.finding.title)}: {programs}, {code(each.command)}"
         if len(masked) > MASKED:
             yield f"- and {len(masked) - MASKED} more"
         yield "\n</details>\n"
-    for key, shown in tally.of_kind("regression").items():
-        fixes = ", ".join(shown.classification.fixes)
-        yield f"- Regression of a fix ({fixes}): {code(shown.finding.title)}, {code(key)}"
+    for each in found:
+        if each.kind == "regression":
+            fixes = ", ".join(each.fixes)
+            yield f"- Regression of a fix ({fixes}): {code(each.finding.title)}, {code(each.key)}"
     yield "\n| | |\n| --- | --- |"
     yield f"| programs | {tally.examples:,} in {span(campaign.fuzzing)}, {campaign.speed()} |"
-    wrong = counted(len(tally.of_kind("regression")), "regression")
-    kinds = f"{tally.new} new, {len(tally.of_kind('masked'))} masked, {wrong} of fixes"
-    yield f"| findings | {kinds} |"
+    yield f"| findings | {campaign.counts()} |"
     yield f"| known bugs seen | {len(tally.known)} |"
-    for mode, exports in tally.exports.items():
-        if exports.refused and "+" not in mode:
-            yield f"| refused by {mode} export | {exports.refused:,} of {exports.programs:,} |"
+    for mode, exports in tally.refused_exports.items():
+        yield f"| refused by {mode} export | {exports.refused:,} of {exports.programs:,} |"
     if started is not None:
         yield f"| torch | {started.torch}, Python {started.python} |"
         yield f"| seed | {started.seed}, profile {started.profile} |"
 
 
-def _finding(card: DisplayedFinding) -> Iterator[str]:
-    yield f"### {'Regression of torch: ' * (card.kind == 'torch regression')}{escaped(card.title)}\n"
-    yield fenced(card.message) + "\n"
-    more = f" and {counted(len(card.paths) - 1, 'more path')}" if len(card.paths) > 1 else ""
-    yield f"{counted(card.programs, 'program')}, first {card.first}; on {code(card.paths[0])}{more}\n"
-    yield fenced(card.command, "sh") + "\n"
-    if card.source and card.source.count("\n") <= LONG:
-        yield f"<details{' open' if card.minimal else ''}><summary>Program</summary>\n"
-        yield fenced(card.source.strip("\n"), "python") + "\n"
+def _finding(each: DisplayedFinding) -> Iterator[str]:
+    yield f"### {'Regression of torch: ' * (each.kind == 'torch regression')}{escaped(each.finding.title)}\n"
+    yield fenced(each.finding.message) + "\n"
+    more = f" and {counted(len(each.paths) - 1, 'more path')}" if len(each.paths) > 1 else ""
+    yield f"{counted(each.programs, 'program')}, first {each.first}; on {code(each.paths[0])}{more}\n"
+    yield fenced(each.command, "sh") + "\n"
+    if each.texts.source and each.texts.source.count("\n") <= LONG:
+        yield f"<details{' open' if each.finding.minimal else ''}><summary>Program</summary>\n"
+        yield fenced(each.texts.source.strip("\n"), "python") + "\n"
         yield "</details>\n"
 
 

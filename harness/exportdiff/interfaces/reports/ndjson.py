@@ -1,4 +1,4 @@
-"""events.ndjson: every event as it happens, one JSON object a line."""
+"""events.ndjson: every event when it happens, one JSON object per line."""
 
 from __future__ import annotations
 
@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING, TextIO
 
 if TYPE_CHECKING:
     import pathlib
-    from types import TracebackType
 
     from exportdiff.fuzzing.campaign.events import Event
 
 
 class NdjsonLog:
-    """Flushes every line, so the file is readable while it grows and after a kill -9.
+    """Flushes every line, so that the file can be read while it grows and after a kill -9.
 
     Leaving the ``with`` block closes the file.
     """
@@ -26,12 +25,7 @@ class NdjsonLog:
         """Do nothing: the file is open."""
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         """Close the file."""
         self._stream.close()
 

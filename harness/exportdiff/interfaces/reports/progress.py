@@ -1,4 +1,4 @@
-"""The progress of the minimizer: a live line on a terminal, plain lines elsewhere."""
+"""The progress of minimizing: a live line on a terminal, plain lines elsewhere."""
 
 from __future__ import annotations
 
@@ -13,19 +13,17 @@ from exportdiff.interfaces.reports.console import LIVE_EVERY, PLAIN_EVERY
 from exportdiff.interfaces.reports.text import make_error_console
 
 if TYPE_CHECKING:
-    from types import TracebackType
-
     from exportdiff.fuzzing.minimizing import Progress
 
 
 class ProgressLine:
-    """Prints to standard error, because the result goes to standard output.
+    """Prints to standard error, because the result is printed to standard output.
 
     Leaving the ``with`` block removes the live line.
     """
 
     def __init__(self, console: Console | None = None) -> None:
-        """``console``: for tests to replace."""
+        """Print to ``console``; by default, to standard error."""
         self._console = console or make_error_console()
         self._live: Live | None = None
         self._shown = time.monotonic()
@@ -37,12 +35,7 @@ class ProgressLine:
             self._live.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         """Remove the live line."""
         if self._live is not None:
             self._live.stop()

@@ -33,13 +33,13 @@ class ReproFiles:
         elif isinstance(event, FindingFound | FindingShrunk):
             self._folder.repro(event.finding.fingerprint).write_text(event.repro, encoding="utf-8")
         elif isinstance(event, FindingMinimized):
-            # The console has already printed this name.
+            # The console has already printed this file name.
             self._folder.repro(event.was).write_text(event.repro, encoding="utf-8")
         elif isinstance(event, TorchesCompared) and event.finding is not None:
             self._compared(event)
 
     def _compared(self, event: TorchesCompared) -> None:
-        """Write into the header of the file which of the two versions show the bug."""
+        """Write into the header of the file which of the two versions of torch show the bug."""
         file = self._folder.repro(event.fingerprint)
         text = event.repro or file.read_text(encoding="utf-8")
         if event.change == "in both":

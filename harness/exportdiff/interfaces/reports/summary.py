@@ -7,7 +7,8 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from exportdiff.fuzzing.campaign.events import CampaignFinished, Event
-from exportdiff.interfaces.reports.torch_comparison import against_document
+from exportdiff.interfaces.output_files import replace_text
+from exportdiff.interfaces.reports.torch_comparison import comparison_document
 from exportdiff.known.corpus.entry import FIXES
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def summary_document(tally: Tally) -> dict[str, Any]:
-    """Return the document, keys in a fixed order."""
+    """Return the document; its keys are in a fixed order."""
     started = tally.started
     seconds = tally.finished.at if tally.finished else 0.0
     fuzzing = tally.finished.fuzzing if tally.finished else 0.0
@@ -40,66 +41,66 @@ def summary_document(tally: Tally) -> dict[str, Any]:
         "paths": {path: vars(of_path) for path, of_path in tally.paths.items()},
         "features": dict(sorted(tally.tags.items())),
         "findings": [
-            *(_new(tally, fingerprint, shown) for fingerprint, shown in tally.of_kind("new").items()),
-            *(_known(tally, name, shown) for name, shown in tally.known.items()),
+            *(_new(tally, fingerprint, tallied) for fingerprint, tallied in tally.of_kind("new").items()),
+            *(_known(tally, name, tallied) for name, tallied in tally.known.items()),
         ],
         "known": {name: tally.occurrences[name] for name in tally.known},
         "known_by": tally.known_by,
         "known_sample": {"every": started.known_every if started else 0, "programs": tally.sampled},
-        "masked": [_new(tally, key, shown) for key, shown in tally.of_kind("masked").items()],
-        "regressions": [_new(tally, key, shown) for key, shown in tally.of_kind("regression").items()],
+        "masked": [_new(tally, key, tallied) for key, tallied in tally.of_kind("masked").items()],
+        "regressions": [_new(tally, key, tallied) for key, tallied in tally.of_kind("regression").items()],
         "unconfirmed": tally.unconfirmed,
         "unconfirmed_by_standing": tally.unconfirmed_by_class,
         "not_minimized": tally.not_minimized,
         "harness_errors": tally.harness_errors,
-        "lifted_fixes": dict(sorted(tally.lifted.items())),
+        "lifted_fixes": dict(sorted(tally.failed_fixes.items())),
         "invalid_reasons": dict(tally.invalid_reasons.most_common()),
         "exports": {
             mode: {**vars(exports), "refusals": dict(exports.refusals.most_common())}
             for mode, exports in tally.exports.items()
         },
-        "against": against_document(tally) if started and started.against else None,
+        "against": comparison_document(tally) if started and started.against else None,
         "finished": tally.finished.reason if tally.finished else None,
     }
 
 
-def _new(tally: Tally, fingerprint: str, shown: TalliedFinding) -> dict[str, Any]:
+def _new(tally: Tally, fingerprint: str, tallied: TalliedFinding) -> dict[str, Any]:
     return {
-        **shown.finding.as_dict(),
+        **tallied.finding.as_dict(),
         "known": False,
-        "fixes": list(shown.classification.fixes),
-        "remark": shown.remark,
-        **_occurrence(tally, fingerprint, shown),
+        "fixes": list(tallied.classification.fixes),
+        "remark": tallied.remark,
+        **_occurrence(tally, fingerprint, tallied),
         "repro": f"findings/{fingerprint}.py",
     }
 
 
-def _known(tally: Tally, name: str, shown: TalliedFinding) -> dict[str, Any]:
+def _known(tally: Tally, name: str, tallied: TalliedFinding) -> dict[str, Any]:
     return {
-        **shown.finding.as_dict(),
+        **tallied.finding.as_dict(),
         "known": True,
         "root_cause": name,
-        "entry": shown.entry,
-        "by": shown.by,
-        "remark": shown.remark,
-        **_occurrence(tally, name, shown),
-        "repro": os.path.relpath(_file(tally, name, shown), tally.folder),
+        "entry": tallied.entry,
+        "by": tallied.by,
+        "remark": tallied.remark,
+        **_occurrence(tally, name, tallied),
+        "repro": os.path.relpath(_file(tally, name, tallied), tally.folder),
     }
 
 
-def _file(tally: Tally, name: str, shown: TalliedFinding) -> pathlib.Path:
-    """Return the entry of a root cause; where no entry names its fix, the fix."""
-    if shown.entry:
-        return tally.corpora / "open" / f"{shown.entry}.py"
+def _file(tally: Tally, name: str, tallied: TalliedFinding) -> pathlib.Path:
+    """Return the entry of a root cause, or its fix if there is no entry."""
+    if tallied.entry:
+        return tally.corpora / "open" / f"{tallied.entry}.py"
     return tally.corpora / FIXES / f"{name}.patch"
 
 
-def _occurrence(tally: Tally, key: str, shown: TalliedFinding) -> dict[str, Any]:
+def _occurrence(tally: Tally, key: str, tallied: TalliedFinding) -> dict[str, Any]:
     return {
         "count": tally.occurrences[key],
-        "first_example": shown.first_example,
-        "first_seconds": shown.first_seconds,
-        "example": shown.example,
+        "first_example": tallied.first_example,
+        "first_seconds": tallied.first_seconds,
+        "example": tallied.example,
     }
 
 
@@ -107,7 +108,7 @@ class SummaryFile:
     """Writes summary.json when the campaign ends."""
 
     def __init__(self, folder: Folder, tally: Tally) -> None:
-        """Write what ``tally`` has added up; feed the tally first."""
+        """Write the sums of ``tally``, which must receive each event first."""
         self._folder = folder
         self._tally = tally
 
@@ -115,7 +116,4 @@ class SummaryFile:
         """Take one event."""
         if isinstance(event, CampaignFinished):
             text = json.dumps(summary_document(self._tally), indent=1, ensure_ascii=False)
-            # In one step: a reader never sees half a summary.
-            part = self._folder.summary.with_suffix(".part")
-            part.write_text(text + "\n", encoding="utf-8")
-            part.replace(self._folder.summary)
+            replace_text(self._folder.summary, text + "\n")

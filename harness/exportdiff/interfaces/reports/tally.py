@@ -22,7 +22,7 @@ from exportdiff.fuzzing.campaign.events import (
     NotMinimized,
     TorchesCompared,
 )
-from exportdiff.known.attribution.classification import NEW, Classification, Kind
+from exportdiff.known.attribution.classification import NEW, Classification, ClassificationKind
 from exportdiff.known.attribution.explained import By
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ class PathTally:
 
 @dataclass
 class ExportTally:
-    """The results of export in one mode: one export for each program, however many paths use it."""
+    """The results of export in one mode. A program counts once, even if several paths use its export."""
 
     programs: int = 0
     refused: int = 0
@@ -59,15 +59,15 @@ class TalliedFinding:
     first_example: int
     first_seconds: float
     example: int
-    """The example that now stands for the finding: the first, or a smaller program."""
+    """The program that stands for the finding now: the first, or a smaller one."""
     classification: Classification = NEW
-    """Whether plain torch shows it, or only torch with some fixes."""
+    """Whether plain torch shows it, or only torch with some fixes installed."""
     entry: str = ""
-    """Of a known one: the corpus entry of its root cause; empty: there is none."""
+    """If it is known: the corpus entry of its root cause; empty: there is none."""
     remark: str = ""
-    """Why it may not be the whole answer whether the finding is known."""
+    """Why the explanation or classification may be incomplete."""
     by: By = "fix"
-    """Of a known one: how that was found out."""
+    """If it is known: how that was found out."""
 
     @classmethod
     def first(cls, event: FindingFound | KnownSeen) -> TalliedFinding:
@@ -82,10 +82,10 @@ class TalliedFinding:
 
 @dataclass
 class Tally:
-    """The sums. The console and summary.json both read them; feed the tally before these listeners."""
+    """The sums. The console and summary.json read them, so the tally must receive each event first."""
 
     folder: pathlib.Path = pathlib.Path()
-    """The folder of summary.json: the paths of the repro files in it are relative to this folder."""
+    """The folder of summary.json; the paths of repro files in summary.json are relative to it."""
     corpora: pathlib.Path = pathlib.Path("corpora")
     started: CampaignStarted | None = None
     finished: CampaignFinished | None = None
@@ -100,23 +100,23 @@ class Tally:
     invalid_reasons: Counter[str] = field(default_factory=Counter)
     exports: dict[str, ExportTally] = field(default_factory=dict)
     occurrences: Counter[str] = field(default_factory=Counter)
-    """How many programs show a finding: by the keys of ``shown`` and ``known``."""
-    shown: dict[str, TalliedFinding] = field(default_factory=dict)
+    """How many programs show a finding, by the keys of ``findings`` and ``known``."""
+    findings: dict[str, TalliedFinding] = field(default_factory=dict)
     """The findings that the corpus does not explain, by the fingerprint of their first event."""
     known: dict[str, TalliedFinding] = field(default_factory=dict)
     """The findings that the corpus explains, by the name of the root cause."""
     sampled: int = 0
     """On how many programs plain torch was judged, to count the known bugs."""
-    lifted: Counter[str] = field(default_factory=Counter)
-    """On how many programs a fix raised an error of its own, by the name of the fix."""
+    failed_fixes: Counter[str] = field(default_factory=Counter)
+    """On how many programs a fix itself raised an error, by the name of the fix."""
     not_minimized: dict[str, str] = field(default_factory=dict)
-    """Why findings of ``shown`` keep the program that showed them, by the same keys."""
+    """Why findings were not minimized, by the keys of ``findings``."""
     dropped: dict[str, Classification] = field(default_factory=dict)
-    """What no fresh process has confirmed so far, by fingerprint."""
+    """Findings that no fresh process has confirmed so far, by fingerprint."""
     compared: list[TorchesCompared] = field(default_factory=list)
-    """What differs between this torch and the other one."""
+    """The differences between this torch and the other one."""
     fixed_entries: tuple[str, ...] | None = None
-    """The entries of the corpus that pass here and not there; None: nobody has looked."""
+    """The entries of the corpus that pass here and not there; None: they were not run."""
 
     def __call__(self, event: Event) -> None:
         """Take one event."""
@@ -126,12 +126,12 @@ class Tally:
         elif isinstance(event, ExampleDone):
             self._example(event)
         elif isinstance(event, FindingFound):
-            self.shown[event.finding.fingerprint] = TalliedFinding.first(event)
+            self.findings[event.finding.fingerprint] = TalliedFinding.first(event)
             self.dropped.pop(event.finding.fingerprint, None)
         elif isinstance(event, KnownSeen):
             self.known[event.cause] = TalliedFinding.first(event)
         elif isinstance(event, FindingShrunk):
-            shown = self.shown[event.finding.fingerprint]
+            shown = self.findings[event.finding.fingerprint]
             shown.finding, shown.example = event.finding, event.example
             shown.classification, shown.remark = event.classification, event.classification.remark
         elif isinstance(event, FindingMinimized):
@@ -152,22 +152,22 @@ class Tally:
     def _minimized(self, event: FindingMinimized) -> None:
         same = [
             key
-            for key, shown in self.shown.items()
+            for key, shown in self.findings.items()
             if key != event.was and shown.finding.fingerprint == event.finding.fingerprint
         ]
         if same:
             # Minimizing showed that two findings have the same cause.
             self.occurrences[same[0]] += self.occurrences.pop(event.was)
-            del self.shown[event.was]
+            del self.findings[event.was]
         else:
-            self.shown[event.was].finding = event.finding
-            self.shown[event.was].example = event.example
-            self.shown[event.was].classification = event.classification
+            self.findings[event.was].finding = event.finding
+            self.findings[event.was].example = event.example
+            self.findings[event.was].classification = event.classification
 
     def _example(self, event: ExampleDone) -> None:
         self.examples += 1
         self.sampled += event.sampled
-        self.lifted.update(event.failed_fixes)
+        self.failed_fixes.update(event.failed_fixes)
         self.torch_seconds += event.torch_seconds
         self.tags.update(event.tags)
         self.occurrences.update(event.fingerprints)
@@ -175,7 +175,7 @@ class Tally:
         if event.valid:
             self.valid += 1
         else:
-            # What follows the colon differs between programs.
+            # The text after the colon differs between programs.
             self.invalid_reasons[event.invalid_reason.partition(":")[0]] += 1
         self._count_paths(event.paths)
         self._count_exports(event.paths)
@@ -202,32 +202,37 @@ class Tally:
         self.unsupported += bool(refusals.get("nonstrict"))
 
     @property
-    def unconfirmed(self) -> int:
-        """How many causes no fresh process confirmed."""
-        return len(self.occurrences.keys() - self.shown.keys() - self.known.keys())
+    def refused_exports(self) -> dict[str, ExportTally]:
+        """The modes, without transforms, in which export refused programs."""
+        return {mode: each for mode, each in self.exports.items() if each.refused and "+" not in mode}
 
     @property
-    def unconfirmed_by_class(self) -> dict[Kind, int]:
+    def unconfirmed(self) -> int:
+        """How many causes no fresh process confirmed."""
+        return len(self.occurrences.keys() - self.findings.keys() - self.known.keys())
+
+    @property
+    def unconfirmed_by_class(self) -> dict[ClassificationKind, int]:
         """How many causes of each kind were tried in a fresh process, none with success."""
         kinds = [classification.kind for classification in self.dropped.values()]
-        return {kind: kinds.count(kind) for kind in get_args(Kind)}
+        return {kind: kinds.count(kind) for kind in get_args(ClassificationKind)}
 
     @property
     def known_by(self) -> dict[By, int]:
-        """How many root causes of ``known`` a fix has shown, and how many only resemble an entry."""
+        """How many root causes of ``known`` a fix has proved, and how many only resemble an entry."""
         found = [shown.by for shown in self.known.values()]
         return {by: found.count(by) for by in get_args(By)}
 
-    def of_kind(self, kind: Kind) -> dict[str, TalliedFinding]:
-        """Return those of ``shown`` that plain torch shows, that a known bug masks, or that a fix causes."""
-        return {key: shown for key, shown in self.shown.items() if shown.classification.kind == kind}
+    def of_kind(self, kind: ClassificationKind) -> dict[str, TalliedFinding]:
+        """Return the findings that plain torch shows, that a known bug masks, or that a fix causes."""
+        return {key: shown for key, shown in self.findings.items() if shown.classification.kind == kind}
 
     def changed(self, change: Change) -> list[TorchesCompared]:
-        """Return what differs in this way from the other torch, first what most programs show."""
+        """Return the differences of this kind from the other torch; first those that most programs show."""
         found = (each for each in self.compared if each.change == change)
         return sorted(found, key=lambda each: (-each.programs, each.example, each.path))
 
     @property
     def new(self) -> int:
-        """How many findings of plain torch no open bug of the corpus explains."""
+        """How many findings of plain torch the corpus does not explain."""
         return len(self.of_kind("new"))

@@ -1,4 +1,4 @@
-"""The timeline of a campaign: what the sums of the tally leave out, for plots and pages."""
+"""The course of a campaign over time, for plots and pages."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Shows:
-    """A program that shows something, and what."""
+class ProgramFindings:
+    """A program with findings or known bugs."""
 
     number: int
-    """Counted from 1, in the order in which programs were done."""
+    """The number of the program, from 1, in the order in which programs were judged."""
     fingerprints: tuple[str, ...]
     known: tuple[str, ...]
     sampled: bool
@@ -42,38 +42,38 @@ class FindingTexts:
     """The program."""
     repro: str
     printed: str
-    """What the repro file printed; empty: not recorded."""
+    """The line that the repro file printed; empty: not recorded."""
 
 
 @dataclass
 class Timeline:
-    """Collects while events come; ask when they have ended."""
+    """Collects the events of a campaign. Its methods need all events."""
 
     times: array[float] = field(default_factory=lambda: array("d"))
-    """When each program was done, in seconds since the campaign began."""
-    shows: list[Shows] = field(default_factory=list)
+    """When each program was judged, in seconds since the campaign began."""
+    program_findings: list[ProgramFindings] = field(default_factory=list)
     runs: defaultdict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
-    """By path and tag: how many programs with the tag were judged on the path; torch refused no export."""
+    """By path and tag: how many programs with the tag were judged on the path and not refused."""
     findings: defaultdict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
-    """By path and tag: how many of them show a finding there."""
-    told: dict[str, FindingTexts] = field(default_factory=dict)
-    """By the fingerprint of the first event of a finding."""
-    became: dict[str, str] = field(default_factory=dict)
+    """By path and tag: how many of them show a finding on the path."""
+    texts: dict[str, FindingTexts] = field(default_factory=dict)
+    """By the fingerprint in the first event of a finding."""
+    minimized_as: dict[str, str] = field(default_factory=dict)
     """The fingerprint after minimizing, by the one before."""
     failures: dict[tuple[str, ...], list[HarnessError]] = field(default_factory=dict)
-    """Exceptions in exportdiff's own code, by their place."""
+    """Exceptions in the code of exportdiff, by their place."""
 
     def __call__(self, event: Event) -> None:
         """Take one event."""
         if isinstance(event, ExampleDone):
             self._example(event)
         elif isinstance(event, FindingFound | FindingShrunk):
-            self.told[event.finding.fingerprint] = FindingTexts(event.source, event.repro, event.printed)
+            self.texts[event.finding.fingerprint] = FindingTexts(event.source, event.repro, event.printed)
         elif isinstance(event, FindingMinimized):
-            self.told[event.was] = FindingTexts(event.source, event.repro, event.printed)
-            self.became[event.was] = event.finding.fingerprint
+            self.texts[event.was] = FindingTexts(event.source, event.repro, event.printed)
+            self.minimized_as[event.was] = event.finding.fingerprint
         elif isinstance(event, TorchesCompared) and event.repro:
-            self.told[event.fingerprint] = FindingTexts(event.source, event.repro, "")
+            self.texts[event.fingerprint] = FindingTexts(event.source, event.repro, "")
         elif isinstance(event, HarnessError):
             self.failures.setdefault(event.place or (event.traceback,), []).append(event)
 
@@ -81,7 +81,9 @@ class Timeline:
         self.times.append(event.at)
         if event.fingerprints or event.known or event.sampled:
             number = len(self.times)
-            self.shows.append(Shows(number, event.fingerprints, event.known, event.sampled))
+            self.program_findings.append(
+                ProgramFindings(number, event.fingerprints, event.known, event.sampled)
+            )
         for result in event.paths:
             if result.status == "unsupported":
                 continue
@@ -91,10 +93,10 @@ class Timeline:
                 self.findings[path].update(event.tags)
 
     def rates(self, windows: int, seconds: float, least: float = 10.0) -> list[tuple[float, float]]:
-        """Return the programs per second in windows of equal length, each with its start in seconds.
+        """Return the start of each window in seconds, and the programs per second in it.
 
-        At most so many windows, none shorter than ``least``; the last one ends after ``seconds``, and what it
-        lacks is not counted.
+        There are at most ``windows`` windows of equal length, none shorter than ``least``. The last one is
+        cut at ``seconds``.
         """
         if seconds <= 0:
             return []
@@ -102,7 +104,7 @@ class Timeline:
         counts = Counter(int(min(at, seconds) // length) for at in self.times)
         number = max(1, round(seconds / length + 0.49))
         lengths = [min(length, seconds - place * length) for place in range(number)]
-        # A sliver at the end says nothing.
+        # A short window at the end has too few programs for a rate.
         return [
             (place * length, counts[place] / long)
             for place, long in enumerate(lengths)
@@ -110,27 +112,27 @@ class Timeline:
         ]
 
     def unexplained(self, tally: Tally) -> Discovery:
-        """Return how the findings that the corpus does not explain were discovered, over all programs.
+        """Return the discovery of the findings that the corpus does not explain, over all programs.
 
-        Findings of one signature on several paths are one; what no fresh process confirmed is none.
+        Findings of one signature count once. Unconfirmed findings and regressions of fixes do not count.
         """
-        minimal = {shown.finding.fingerprint: shown for shown in tally.shown.values()}
+        minimal = {each.finding.fingerprint: each for each in tally.findings.values()}
         species = {}
-        for key in self.told:
-            shown = tally.shown.get(key) or minimal.get(self.became.get(key, ""))
+        for key in self.texts:
+            shown = tally.findings.get(key) or minimal.get(self.minimized_as.get(key, ""))
             if shown is not None and shown.classification.kind != "regression":
                 species[key] = " ".join(shown.finding.signature)
         found = Discovery()
-        for each in self.shows:
+        for each in self.program_findings:
             found.programs = each.number - 1
             found.add(species[key] for key in each.fingerprints if key in species)
         found.programs = len(self.times)
         return found
 
     def known(self) -> Discovery:
-        """Return how the known bugs were discovered, over the programs on which they were counted."""
+        """Return the discovery of the known bugs, over the programs on which they were counted."""
         found = Discovery()
-        for each in self.shows:
+        for each in self.program_findings:
             if each.sampled:
                 found.add(name for name in each.known if name != UNRESOLVED.name)
         return found

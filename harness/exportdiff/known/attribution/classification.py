@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-Kind: TypeAlias = Literal["new", "masked", "regression"]
+ClassificationKind: TypeAlias = Literal["new", "masked", "regression"]
 """``new``: plain torch shows it. ``masked``: on plain torch, a known bug hides it. ``regression``: plain
 torch is right, so a fix is wrong."""
 
@@ -14,7 +14,7 @@ torch is right, so a fix is wrong."""
 class Classification:
     """The classification of a finding. Plain data: it crosses a process boundary."""
 
-    kind: Kind = "new"
+    kind: ClassificationKind = "new"
     fixes: tuple[str, ...] = ()
     """The exposing fixes, as few as possible; empty: plain torch shows it."""
     remark: str = ""

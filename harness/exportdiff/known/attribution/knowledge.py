@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import hashlib
-import pathlib
 import pickle
 import sys
-import tempfile
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache, cached_property
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
+from exportdiff.core.cache_files import write_cache_file
 from exportdiff.core.own_code import PACKAGE, digest_of
 from exportdiff.known.attribution.likeness import Likeness
 from exportdiff.known.corpus.entry import FIXES, Entry, find_files
@@ -20,6 +19,7 @@ from exportdiff.known.corpus.trial_results import cache_folder, fix_trials, open
 from exportdiff.runtime.patching.fixes import Fix, FixError, applied, choose_patch, find_functions, remember
 
 if TYPE_CHECKING:
+    import pathlib
     from collections.abc import Iterator, Mapping
 
 
@@ -61,12 +61,7 @@ def knowledge(corpora: pathlib.Path) -> Knowledge:
             return known
     known = _read(corpora)
     known.likeness, known.usable_fixes  # noqa: B018  # computes them, so that they are cached too
-    with suppress(OSError):
-        file.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(dir=file.parent, delete=False) as written:
-            written.write(pickle.dumps(known))
-        # Atomic, so that another process never reads half a file.
-        pathlib.Path(written.name).replace(file)
+    write_cache_file(file, pickle.dumps(known))
     return known
 
 

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from exportdiff.core.path import Path
     from exportdiff.judging.judge_case import Judge
     from exportdiff.judging.results import Verdict
-    from exportdiff.known.attribution.classification import Kind
+    from exportdiff.known.attribution.classification import ClassificationKind
     from exportdiff.known.attribution.knowledge import Knowledge
 
 JUDGEMENTS = 50
@@ -88,7 +88,7 @@ def sort_residual_findings(
 
 
 def find_exposing_fixes(
-    case: Case, finding: Finding, kind: Kind, known: Knowledge, judge: Judge = judge_case
+    case: Case, finding: Finding, kind: ClassificationKind, known: Knowledge, judge: Judge = judge_case
 ) -> ExplainedFinding | ResidualFinding:
     """Find the fewest fixes with which a finding shows that plain torch does not show."""
     trial = Trial(case, known, judge)
@@ -122,7 +122,7 @@ class _Sorting:
         if other:
             yield self.exposed(on_paths(finding, other), "masked")
 
-    def exposed(self, finding: Finding, kind: Kind) -> ExplainedFinding | ResidualFinding:
+    def exposed(self, finding: Finding, kind: ClassificationKind) -> ExplainedFinding | ResidualFinding:
         """Find the fewest fixes with which the finding shows on its first path, if ``search`` is set."""
         if not self._search:
             return ResidualFinding(finding, Classification(kind, searched=False))

@@ -10,15 +10,14 @@ import ast
 import hashlib
 import json
 import pathlib
-import tempfile
 from collections import Counter
-from contextlib import suppress
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import platformdirs
 
+from exportdiff.core.cache_files import write_cache_file
 from exportdiff.core.program_text.parsing import parse
 from exportdiff.known.corpus.entry import FIXES, find_files, read_entry
 from exportdiff.runtime.patching.fixes import read_candidates
@@ -65,7 +64,8 @@ class FixTrial:
         for fix in self.candidates:
             digest.update(f"{fix.patch}\0{fix.diff}\0".encode())
         for entry in self.entries:
-            digest.update(f"{entry.file.name}\0{_code(entry.file)}\0".encode())
+            code = code_of(entry.file.read_text(encoding="utf-8", errors="replace"))
+            digest.update(f"{entry.file.name}\0{code}\0".encode())
         return cache_folder() / "fit" / f"{digest.hexdigest()}.json"
 
     @property
@@ -80,12 +80,7 @@ class FixTrial:
 
     def save(self, result: TrialResult) -> None:
         """Cache the result. If the folder cannot be written, the trial runs again next time."""
-        file = self.file
-        with suppress(OSError):
-            file.parent.mkdir(parents=True, exist_ok=True)
-            with tempfile.NamedTemporaryFile("w", dir=file.parent, delete=False, encoding="utf-8") as written:
-                json.dump(asdict(result), written)
-            pathlib.Path(written.name).replace(file)
+        write_cache_file(self.file, json.dumps(asdict(result)).encode())
 
     @property
     def declared(self) -> bool:
@@ -94,9 +89,8 @@ class FixTrial:
         return any(release in fix.fits for fix in self.candidates)
 
 
-def _code(file: pathlib.Path) -> str:
+def code_of(text: str) -> str:
     """Return the code of a file without comments and docstring; its text, if it is not Python."""
-    text = file.read_text(encoding="utf-8", errors="replace")
     try:
         tree = parse(text)
     except (SyntaxError, ValueError):

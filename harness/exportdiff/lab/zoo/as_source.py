@@ -9,7 +9,7 @@ import torch
 from torch import nn
 
 from exportdiff.core.errors import UsageError
-from exportdiff.fuzzing.around.base import IMPORTS, Around, UnusableModel
+from exportdiff.fuzzing.around.model import IMPORTS, Around, UnusableModel
 from exportdiff.lab.zoo.families import FAMILIES
 from exportdiff.lab.zoo.module_database import sample_named
 

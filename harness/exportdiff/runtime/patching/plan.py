@@ -6,12 +6,12 @@ import hashlib
 import marshal
 import pathlib
 import sys
-import tempfile
 from collections import defaultdict
 from contextlib import suppress
 from dataclasses import astuple
 from typing import TYPE_CHECKING, TypeAlias
 
+from exportdiff.core.cache_files import write_cache_file
 from exportdiff.runtime.patching.compiling import Changed, changed_by
 from exportdiff.runtime.patching.placing import chunks_of
 
@@ -64,12 +64,7 @@ def remember_plan(fixes: tuple[Fix, ...], files: Mapping[str, str], folder: path
         return
     plan = plan_of(fixes, files)
     content = marshal.dumps([(path, list(map(astuple, chunks))) for path, chunks in plan.items()])
-    with suppress(OSError):
-        folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(dir=folder, delete=False) as written:
-            written.write(content)
-        # A rename, so that no process reads an incomplete file.
-        pathlib.Path(written.name).replace(file)
+    write_cache_file(file, content)
 
 
 def _digest(fixes: tuple[Fix, ...], files: Mapping[str, str]) -> str:

@@ -114,7 +114,7 @@ def tied_to_a_copy(facts: Facts, pick: Pick, parameter: TensorFacts) -> Piece:
 
 
 def _fitting(facts: Facts) -> list[tuple[TensorFacts, TensorArgument]]:
-    """Return the outputs that can take the place of an input, each with that input."""
+    """Return the outputs that can replace an input, each with that input."""
     outputs = [out for out in facts.outputs if out.floating]
     return [(out, given) for out in outputs for given in facts.tensors if out.like(given.tensor)]
 
@@ -222,7 +222,7 @@ def in_no_grad(facts: Facts, pick: Pick) -> Piece:
 @situation_with("region.autocast")
 def in_autocast(facts: Facts, pick: Pick) -> Piece | None:
     """Called in an autocast region."""
-    # Where export runs other operators, nothing tells rounding to bfloat16 from a wrong value.
+    # If export runs other operators, a wrong value looks the same as rounding to bfloat16.
     if facts.foreign:
         return None
     return _parent(

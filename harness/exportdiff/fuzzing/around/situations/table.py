@@ -40,7 +40,7 @@ class Piece:
     """A class or function called NAME, or nothing."""
 
 
-Build = Callable[[Facts, Pick], Piece | None]
+BuildPiece = Callable[[Facts, Pick], Piece | None]
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class Situation:
     name: str
     meaning: str
     """What happens to the model, in a few words."""
-    build: Build
+    build: BuildPiece
     tags: tuple[str, ...] = ()
     """The tags that a generated program with the same contents has."""
 
@@ -58,15 +58,15 @@ class Situation:
 SITUATIONS: dict[str, Situation] = {}
 
 
-def situation(build: Build) -> Build:
+def situation(build: BuildPiece) -> BuildPiece:
     """Add a function to the table, with its name and its docstring."""
     return situation_with()(build)
 
 
-def situation_with(*tags: str) -> Callable[[Build], Build]:
+def situation_with(*tags: str) -> Callable[[BuildPiece], BuildPiece]:
     """Add a function whose programs also have these tags of generated programs."""
 
-    def add(build: Build) -> Build:
+    def add(build: BuildPiece) -> BuildPiece:
         name = build.__name__.replace("_", "-")
         SITUATIONS[name] = Situation(name, (build.__doc__ or "").strip().rstrip("."), build, tags)
         return build
@@ -76,10 +76,10 @@ def situation_with(*tags: str) -> Callable[[Build], Build]:
 
 def with_one_of(
     options: Callable[[Facts], Sequence[T]],
-) -> Callable[[Callable[[Facts, Pick, T], Piece | None]], Build]:
+) -> Callable[[Callable[[Facts, Pick, T], Piece | None]], BuildPiece]:
     """Give the function one of these options; without options, the situation does not apply."""
 
-    def decorate(build: Callable[[Facts, Pick, T], Piece | None]) -> Build:
+    def decorate(build: Callable[[Facts, Pick, T], Piece | None]) -> BuildPiece:
         @wraps(build)
         def chosen(facts: Facts, pick: Pick) -> Piece | None:
             found = options(facts)

@@ -68,8 +68,9 @@ def children_taken_apart(tree: SourceTree) -> Iterator[Edit]:
             }
             for each in tree.of(cst.Attribute):
                 inner = each.value
-                held = isinstance(inner, cst.Attribute) and inner.attr.value == attribute
-                if isinstance(inner, cst.Attribute) and held and owner in outline.kinds(inner.value):
+                if not isinstance(inner, cst.Attribute) or inner.attr.value != attribute:
+                    continue
+                if owner in outline.kinds(inner.value):
                     edit[each] = each.with_changes(value=inner.value)
             made_of_it = [call for call in tree.of(cst.Call) if is_name(call.func, cls)]
             if len(made_of_it) == 1:

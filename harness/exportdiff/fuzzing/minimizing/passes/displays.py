@@ -54,9 +54,9 @@ def containers(tree: SourceTree) -> Iterator[Edit]:
         target, value = node.targets[0].target, node.value
         if not isinstance(target, cst.Attribute) or not isinstance(value, cst.Call) or len(value.args) != 1:
             continue
-        held = value.args[0].value
-        if isinstance(held, cst.List | cst.Tuple | cst.Dict) and held.elements:
-            edit: dict[cst.CSTNode, Replacement] = {value: held.elements[0].value}
+        container = value.args[0].value
+        if isinstance(container, cst.List | cst.Tuple | cst.Dict) and container.elements:
+            edit: dict[cst.CSTNode, Replacement] = {value: container.elements[0].value}
             for each in tree.of(cst.Subscript):
                 if isinstance(each.value, cst.Attribute) and each.value.attr.value == target.attr.value:
                     edit[each] = each.value

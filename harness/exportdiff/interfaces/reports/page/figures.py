@@ -1,4 +1,4 @@
-"""The plots of a page: each is drawn twice, for wide screens and for narrow ones; CSS shows one of them."""
+"""The plots of a page. Each is drawn for wide and for narrow screens, and CSS shows one of them."""
 
 from __future__ import annotations
 
@@ -25,36 +25,36 @@ WIDE, HALF, NARROW = 920, 440, 316
 WINDOWS = 60
 """Of the plot of throughput."""
 BARS = 14
-"""How many bars a plot has; the others are one bar, or counted in the text."""
+"""How many bars a plot has. The rest is one bar, or is left out."""
 OTHERS = "others"
 PARTS = ("nonstrict", "strict", "with transforms")
 """The parts of a bar of refusals: the bare modes, and all others."""
 
 
 @dataclass(frozen=True)
-class Figure:
+class PagePlot:
     """A plot in both sizes."""
 
     name: str
     wide: str
     narrow: str
     says: str
-    """What it shows, for who cannot see it."""
+    """What it shows, for screen readers."""
 
 
-def figure(name: str, says: str, wide: Spec, narrow: Spec) -> Figure:
+def figure(name: str, says: str, wide: Spec, narrow: Spec) -> PagePlot:
     """Draw a plot in both sizes."""
-    return Figure(name, drawn(wide, f"{name}-wide"), drawn(narrow, f"{name}-narrow"), says)
+    return PagePlot(name, drawn(wide, f"{name}-wide"), drawn(narrow, f"{name}-narrow"), says)
 
 
-def growth_figure(name: str, found: Discovery, programs: str, what: str) -> Figure:
-    """Return the plot of what was found, and of what is expected."""
-    says = f"{what}: {found.found} seen on {found.programs:,} programs"
+def growth_figure(name: str, found: Discovery, programs: str, what: str) -> PagePlot:
+    """Return the plot of what was found and of what is expected."""
+    says = f"{what}: {found.found} found on {found.programs:,} programs"
     return figure(name, says, growth(found, HALF, programs), growth(found, NARROW, programs))
 
 
-def throughput_figure(campaign: CampaignReport) -> Figure | None:
-    """Return the plot of programs per second; None: no program was done."""
+def throughput_figure(campaign: CampaignReport) -> PagePlot | None:
+    """Return the plot of programs per second; None: no program was judged."""
     rates = campaign.timeline.rates(WINDOWS, campaign.fuzzing)
     if not campaign.timeline.times or not rates:
         return None
@@ -68,30 +68,30 @@ def throughput_figure(campaign: CampaignReport) -> Figure | None:
 
 
 HEAT = (28, 36)
-"""The most features and paths that the heat map of a wide screen shows."""
+"""How many tags and paths the heat map shows at most on a wide screen."""
 
 
 def heat_extent(campaign: CampaignReport) -> str:
-    """Say how much of what ran the heat map shows, and how many programs its strongest colour stands for."""
+    """Return how many tags and paths the heat map shows, and the meaning of its strongest colour."""
     runs = campaign.timeline.runs
     tags, paths = shown(campaign.timeline, *HEAT)
     most = max((runs[path][tag] for path in paths for tag in tags), default=0)
     ran = {tag for counts in runs.values() for tag in counts}
-    extent = f"{len(tags)} of {len(ran)} features and {len(paths)} of {len(runs)} paths are shown"
+    extent = f"{len(tags)} of {len(ran)} tags and {len(paths)} of {len(runs)} paths are shown"
     return f"{extent}, on a narrow screen fewer; the strongest colour means {most:,} programs."
 
 
-def heat_figure(campaign: CampaignReport) -> Figure | None:
-    """Return the heat map; None: nothing ran."""
+def heat_figure(campaign: CampaignReport) -> PagePlot | None:
+    """Return the heat map; None: no path ran."""
     wide, narrow = heat(campaign.timeline, *HEAT, WIDE, -60), heat(campaign.timeline, 16, 10, NARROW, -90)
     if wide is None or narrow is None:
         return None
-    says = "feature by path: how many programs with a feature ran on a path, and how many show a finding"
+    says = "tags by path: how many programs with a tag ran on a path, and how many show a finding there"
     return figure("heat", says, wide, narrow)
 
 
-def refusal_figure(campaign: CampaignReport) -> Figure | None:
-    """Return the plot of the reasons for which torch refused programs; None: it refused none."""
+def refusal_figure(campaign: CampaignReport) -> PagePlot | None:
+    """Return the plot of the reasons for refusals; None: torch refused no program."""
     modes = campaign.tally.exports.items()
     counts: dict[str, Counter[str]] = {}
     for mode, exports in modes:
@@ -121,8 +121,8 @@ def _refused(reason: str, counts: Counter[str]) -> list[Bar]:
     ]
 
 
-def known_figure(campaign: CampaignReport, rates: Sequence[Rate]) -> Figure | None:
-    """Return the plot of the most frequent known bugs, and how frequent they were the campaign before."""
+def known_figure(campaign: CampaignReport, rates: Sequence[Rate]) -> PagePlot | None:
+    """Return the plot of the most frequent known bugs, with their frequency in the campaign before."""
     counts = campaign.timeline.known().seen
     order = sorted(counts, key=lambda name: (-counts[name], name))[:BARS]
     if not order:
@@ -138,12 +138,12 @@ def known_figure(campaign: CampaignReport, rates: Sequence[Rate]) -> Figure | No
 
 
 def _scaled(rate: Rate | None) -> float | None:
-    """Return how many programs would show a bug now, if it were as frequent as the campaign before."""
+    """Return how many programs would show a bug now if it were as frequent as before."""
     return None if rate is None or not rate.before else rate.share_before * rate.of_now
 
 
-def change_figure(rates: Sequence[Rate]) -> Figure | None:
-    """Return the plot of the known bugs whose frequency has changed; None: chance explains all changes."""
+def change_figure(rates: Sequence[Rate]) -> PagePlot | None:
+    """Return the plot of the known bugs whose frequency changed; None: chance explains all changes."""
     changed = [rate for rate in rates if rate.changed][:BARS]
     if not changed:
         return None

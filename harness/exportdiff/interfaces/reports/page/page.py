@@ -12,10 +12,10 @@ from pygments import highlight
 from pygments.formatters import HtmlFormatter
 from pygments.lexers import PythonLexer
 
-from exportdiff.interfaces.reports.campaign_comparison import since
+from exportdiff.interfaces.reports.campaign_comparison import compare_campaigns
 from exportdiff.interfaces.reports.displayed_findings import displayed_findings
 from exportdiff.interfaces.reports.page.figures import (
-    Figure,
+    PagePlot,
     change_figure,
     growth_figure,
     heat_extent,
@@ -38,27 +38,27 @@ if TYPE_CHECKING:
     from exportdiff.judging.checks import Check
 
 OPEN_CARDS = 3
-"""How many of the new findings are unfolded at first."""
+"""How many of the new findings are open when the page loads."""
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """What is left to find, in words and as a plot."""
+    """How much is still to be found, as a sentence and as a plot."""
 
     found: int
     left: int | None
-    """None: too few were seen twice to estimate it."""
+    """None: too few were found twice for an estimate."""
     sentence: str
-    figure: Figure
+    figure: PagePlot
 
 
 def page(campaign: CampaignReport, folders: Sequence[Folder], before: CampaignReport | None = None) -> str:
-    """Return the text of the file. Raises UsageError if the library is missing that draws the plots."""
+    """Return the text of the file. Raises UsageError if the library that draws the plots is missing."""
     tally = campaign.tally
-    compared = since(campaign, before) if before is not None else None
+    compared = compare_campaigns(campaign, before) if before is not None else None
     shown = displayed_findings(campaign, folders)
-    # What the campaign before did not have comes first.
-    fresh = compared.fresh if compared is not None else frozenset(tally.shown)
+    # Findings that the campaign before did not have come first.
+    fresh = compared.new_findings if compared is not None else frozenset(tally.findings)
     shown.sort(key=lambda card: (card.kind != "new", not fresh & set(card.keys)))
     rates = compared.rates if compared is not None else ()
     return (
@@ -92,11 +92,11 @@ def page(campaign: CampaignReport, folders: Sequence[Folder], before: CampaignRe
 
 
 def _promises(shown: Sequence[DisplayedFinding]) -> dict[str, str]:
-    """Return what each path promises on which a finding of the page shows; of those that still exist."""
+    """Return the promise of each path with a finding, if the path still exists."""
     names = sorted({path for card in shown for path in card.paths})
     found = {}
     for name in names:
-        with suppress(ValueError):  # recorded by an exportdiff that had other paths
+        with suppress(ValueError):  # an older exportdiff had this path
             found[name] = promise(parse(name))
     return found
 
@@ -118,14 +118,14 @@ def _environment() -> Environment:
         listed=listed,
         span=span,
         python=_python,
-        svg=lambda text: Markup(text),  # our own plots; the texts in them are escaped
+        svg=lambda text: Markup(text),  # made by exportdiff; its texts are escaped
         number=lambda value: f"{value:,}",
     )
     return made
 
 
 def _python(text: str) -> Markup:
-    """Return a program with its parts marked for CSS."""
+    """Return a program as HTML with classes for syntax highlighting."""
     return Markup(highlight(text, PythonLexer(), HtmlFormatter(nowrap=True)))
 
 
@@ -148,24 +148,24 @@ def _known(campaign: CampaignReport) -> Estimate | None:
 
 
 def _left(found: Discovery) -> int | None:
-    """Return how many are left to find; None, if that would be a guess.
+    """Return how many are still to be found; None if too little is known.
 
-    Without any that two programs show, Chao2 is half the square of those that one program shows.
+    If no two programs show the same one, Chao2 is about half the square of their number, which is a guess.
     """
     return round(found.undetected) if found.seen_in(2) or found.seen_in(1) < 2 else None
 
 
 def _sentence(found: Discovery, noun: str) -> str:
-    """Say what the estimates say."""
-    seen = f"{counted(found.found, noun)} seen"
+    """Return the estimates as a sentence."""
+    seen = f"{counted(found.found, noun)} found"
     if not found.seen_in(1):
-        return f"{seen}, each on two programs or more: more programs of this kind will hardly show another."
+        return f"{seen}, each on two programs or more: more programs of this kind will hardly find another."
     left = _left(found)
     rate = f"one program in {round(1 / found.rate):,} shows one that no program has shown before"
     more = round(found.expected(found.programs)) - found.found
-    again = f"As many programs again would show about {more:,} more."
+    again = f"As many programs again would find about {more:,} more."
     if left is None:
-        return f"{seen}, too few of them again to say how many are left; {rate}. {again}"
+        return f"{seen}, too few of them twice to estimate how many are still to be found; {rate}. {again}"
     if not left:
         return f"{seen}; {rate}."
-    return f"{seen}, at least {left:,} more to find; {rate}. {again}"
+    return f"{seen}, at least {left:,} more to be found; {rate}. {again}"

@@ -1,4 +1,4 @@
-"""Horizontal bars with a number at the end of each: what is most frequent."""
+"""Horizontal bars, each with a number at its end."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from exportdiff.interfaces.reports.plots.theme import (
 )
 
 HEIGHT = 24
-"""Pixels of a bar, with the space to the next."""
+"""Pixels of a bar, including the space to the next one."""
 
 
 @dataclass(frozen=True)
@@ -29,15 +29,18 @@ class Bar:
     number: float
     says: str
     part: str = ""
-    """Bars of one name are drawn one after the other, each part in a colour."""
+    """Parts of the same name are drawn in one row, each in its colour."""
     label: str = ""
-    """What stands at the end of the bar; of its last part."""
+    """The text at the end of the bar; of a bar with parts, that of the last part."""
     before: float | None = None
-    """The number of the campaign before: a thin line across the bar."""
+    """The number in the campaign before, drawn as a thin line across the bar."""
 
 
 def bars(rows: Sequence[Bar], width: int, names: int, columns: int = 3) -> Spec:
-    """Return the plot of one row or more; ``names``: the pixels for the names; ``columns``: of the legend."""
+    """Return the plot of at least one row.
+
+    ``width``, ``names``: pixels of the plot, and of the names in it. ``columns``: columns of the legend.
+    """
     values = [vars(row) for row in rows]
     parts = sorted({row.part for row in rows})
     totals: dict[str, Spec] = {}
@@ -45,7 +48,7 @@ def bars(rows: Sequence[Bar], width: int, names: int, columns: int = 3) -> Spec:
         total = totals.setdefault(row.name, {"name": row.name, "number": 0.0, "label": ""})
         total["number"] += row.number
         before = row.before or 0.0
-        # Behind the bar; behind the thin line, where that is close.
+        # The label is to the right of the bar, or of the thin line if that is close.
         close = total["number"] <= before < 1.3 * total["number"]
         total["place"] = before if close else total["number"]
         total["label"] = row.label or total["label"]

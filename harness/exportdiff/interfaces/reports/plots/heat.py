@@ -1,4 +1,4 @@
-"""Feature by path: how often programs with a feature ran on a path, and how many findings they show there."""
+"""Tags by path: how many programs with a tag ran on a path, and how many show a finding there."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ CELL = 17
 
 
 def heat(timeline: Timeline, rows: int, columns: int, width: int, angle: int) -> Spec | None:
-    """Return the plot of the features and paths with most findings; None: nothing ran.
+    """Return the plot of the tags and paths with most findings; None: no path ran.
 
-    A cell of a stronger colour ran more often; a larger circle has more findings. ``angle``: of the names of
-    the paths, in degrees.
+    A stronger colour means more programs; a larger circle means more findings. ``angle``: the angle of the
+    paths' names, in degrees.
     """
     tags, paths = shown(timeline, rows, columns)
     cells: list[Spec] = []
@@ -85,7 +85,7 @@ def _legend(most: int) -> Spec:
 
 
 def shown(timeline: Timeline, rows: int, columns: int) -> tuple[list[str], list[str]]:
-    """Return the features and the paths with most findings, then those that ran most often."""
+    """Return the tags and paths with most findings first; of equal ones, those with most programs."""
     tags: Counter[str] = Counter()
     found: Counter[str] = Counter()
     for path, counts in timeline.runs.items():

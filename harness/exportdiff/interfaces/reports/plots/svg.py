@@ -1,4 +1,4 @@
-"""Draws a Vega-Lite specification as SVG that can stand in a page beside others."""
+"""Draws a Vega-Lite specification as SVG for a page with several plots."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ if TYPE_CHECKING:
 
 _ID = re.compile(r'(\bid="|url\(#)(\w+)')
 _ROLE = re.compile(r' role="[^"]*"| aria-roledescription="(?!axis)[^"]*"')
-"""The plot is one picture to screen readers; only its axes are told apart, by the script of the page."""
+"""For screen readers, a plot is one picture. The axes keep their roles: the page's script needs them."""
 _DIGITS = re.compile(r"(?<=\d\.\d\d)\d+")
-"""More digits than a screen has pixels. CampaignNumbers in texts have fewer."""
+"""Digits that no screen shows. Numbers in texts have fewer digits."""
 
 
 def drawn(spec: Spec, name: str) -> str:
-    """Return the SVG. ``name`` begins the ids in it: ids are unique in a page.
+    """Return the SVG. The ids in it begin with ``name``, because ids must be unique in a page.
 
-    Raises UsageError if the library is missing that draws.
+    Raises UsageError if vl-convert-python is missing.
     """
     try:
         import vl_convert
@@ -29,7 +29,7 @@ def drawn(spec: Spec, name: str) -> str:
             "the plots of a report need vl-convert-python: pip install 'exportdiff[report]'"
         ) from None
     svg: str = vl_convert.vegalite_to_svg(spec)
-    # A page has its own titles and texts for each plot.
+    # The page has a title and a text for each plot.
     svg = svg.replace("<svg ", '<svg aria-hidden="true" ', 1)
     svg = _DIGITS.sub("", _ROLE.sub("", svg))
     return _ID.sub(rf"\g<1>{name}-\g<2>", svg)

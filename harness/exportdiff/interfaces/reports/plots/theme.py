@@ -1,4 +1,4 @@
-"""What all plots have in common: fonts and colours. The colours are CSS variables of the page."""
+"""The fonts and colours of all plots. The colours are CSS variables of the page."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ CONFIG: Spec = {
 
 
 def plot(width: int, height: int, rows: list[Spec], **parts: Any) -> Spec:
-    """Return a specification of this size over these rows."""
+    """Return a specification of this size, in pixels, with these rows as data."""
     return {
         "$schema": "https://vega.github.io/schema/vega-lite/v6.json",
         "width": width,
@@ -61,4 +61,4 @@ def category(name: str, title: str | None = None, **more: Any) -> Spec:
 
 
 SAYS: Spec = {"field": "says", "type": "nominal"}
-"""The text of a mark, for people who hover over it and for screen readers."""
+"""The text of a mark, for tooltips and screen readers."""

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 UNITS = ((7200.0, 3600.0, "hours"), (300.0, 60.0, "minutes"), (0.0, 1.0, "seconds"))
-"""From so many seconds on: the seconds of a unit, and its name."""
+"""For campaigns of at least this many seconds: the seconds of the unit of time, and its name."""
 
 
 def throughput(rates: Sequence[tuple[float, float]], average: float, width: int) -> Spec:
@@ -22,7 +22,7 @@ def throughput(rates: Sequence[tuple[float, float]], average: float, width: int)
         {
             "time": (start + window / 2) / unit,
             "rate": rate,
-            "says": f"{rate:.1f} programs a second after {start / unit:.1f} {name}",
+            "says": f"{rate:.1f} programs per second after {start / unit:.1f} {name}",
         }
         for start, rate in rates
     ]

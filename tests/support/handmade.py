@@ -107,7 +107,7 @@ def done(index: int, *fingerprints: str, known: Sequence[str] = (), refused: boo
     )
 
 
-def night(
+def a_campaign(
     seed: int = 7,
     shard: tuple[int, int] = (1, 1),
     findings: bool = True,
@@ -142,16 +142,16 @@ def night(
             events.append(FindingFound(at, MASKED, index, "y = 1\n", REPRO, Classification("masked", FIXES)))
         if shows_first(WRONG, shown, events):
             events.append(FindingUnconfirmed(at, WRONG, index, "ok"))
-        told = {event.cause for event in events if isinstance(event, KnownSeen)}
-        events += [KnownSeen(at, cause, cause, MASKED, index) for cause in causes if cause not in told]
+        seen = {event.cause for event in events if isinstance(event, KnownSeen)}
+        events += [KnownSeen(at, cause, cause, MASKED, index) for cause in causes if cause not in seen]
     events.append(CampaignFinished(examples + 2.0, "examples", 0, examples + 1.0))
     return events
 
 
 def shows_first(finding: Finding, shown: Sequence[str], events: Sequence[Event]) -> bool:
-    """Whether a program shows a finding that no event tells of yet."""
-    told = {event.finding for event in events if isinstance(event, FindingFound | FindingUnconfirmed)}
-    return finding.fingerprint in shown and finding not in told
+    """Whether a program shows a finding that no event has yet."""
+    seen = {event.finding for event in events if isinstance(event, FindingFound | FindingUnconfirmed)}
+    return finding.fingerprint in shown and finding not in seen
 
 
 def write(root: pathlib.Path, events: Iterable[Event]) -> Folder:

@@ -1,4 +1,4 @@
-"""The fixes that uncover a finding are looked for once for each fingerprint."""
+"""The exposing fixes of a finding are searched once per fingerprint."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from exportdiff.core.finding import Finding
 from exportdiff.fuzzing.campaign.exposing_fixes import ExposingFixes
 from exportdiff.fuzzing.campaign.worker import ExampleResult
 from exportdiff.judging.results import Verdict
-from exportdiff.known.attribution.classification import Classification, Kind
+from exportdiff.known.attribution.classification import Classification, ClassificationKind
 from exportdiff.known.attribution.explained import ExplainedFinding, RootCause
 from exportdiff.known.attribution.residual import ResidualFinding
 from exportdiff.runtime.processes.child import Death, TaskFailure
@@ -37,7 +37,7 @@ class Search:
         self.asked: list[Finding] = []
 
     def __call__(
-        self, source: str, finding: Finding, kind: Kind
+        self, source: str, finding: Finding, kind: ClassificationKind
     ) -> ExplainedFinding | ResidualFinding | Death | TaskFailure:
         """Count the question."""
         assert (source, kind) == ("program", "masked")

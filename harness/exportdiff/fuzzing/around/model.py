@@ -9,7 +9,7 @@ ORIGINAL = "original"
 
 
 IMPORTS = "import copy\n\nimport torch\nimport torch.utils.checkpoint\nfrom torch import nn\n"
-"""What situations use."""
+"""The imports that situations use."""
 
 
 @dataclass(frozen=True)
