@@ -358,7 +358,7 @@ def make():
 """
 
 
-@pytest.mark.parametrize("path", ["nonstrict:unflatten", "nonstrict+preserve:unflatten"])
+@pytest.mark.parametrize("path", ["nonstrict:unflatten", "nonstrict+preserve_leaves:unflatten"])
 @pytest.mark.parametrize(
     "evidence",
     [
