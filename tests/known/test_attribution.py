@@ -237,7 +237,7 @@ def test_fixes_are_found_wherever_they_stand(
     assert list(causes(answer).values()) == [tuple(f"mends_{name}" for name in sorted(needed))]
 
 
-@pytest.mark.parametrize(("name", "other"), permutations("abcde", 2))
+@pytest.mark.parametrize(("name", "other"), list(permutations("abcde", 2)))
 def test_a_fix_that_brings_about_what_shows_alike_hides_no_other(
     corpora: pathlib.Path, judging: Callable[..., Judge], name: str, other: str
 ) -> None:

@@ -54,7 +54,7 @@ def test_runners_fit_their_modes() -> None:
         assert runner.promise and exports == {re.search(r"\bep\b", runner.expression) is not None}
 
 
-@pytest.mark.parametrize("name", map(str, all_paths()))
+@pytest.mark.parametrize("name", list(map(str, all_paths())))
 def test_parse_undoes_str(name: str) -> None:
     assert str(parse(name)) == name
     assert parse(name.removesuffix("@cpu")) == parse(name)
