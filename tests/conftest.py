@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pathlib
 import sys
 from collections.abc import Callable
 
@@ -13,6 +14,7 @@ from exportdiff.core.case import Case, case_from_source
 from exportdiff.runtime.processes.processors import processors
 from support import hypothesis_profiles
 
+FIXES = "corpora/fixes"
 HEADER = "import torch\nfrom torch import nn\n\n"
 
 
@@ -32,8 +34,8 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers() -> int:
-    """Return the processes of ``-n auto``: three for two cores, because many tests wait for a process."""
-    return processors() * 3 // 2
+    """Return the processes of ``-n auto``: two for each core, because many tests wait for a process."""
+    return processors() * 2
 
 
 @pytest.fixture(autouse=True, scope="session")
@@ -47,6 +49,13 @@ def gradients_on() -> None:
     gradients off after some calls that raised (corpora/open/no_grad_stays_on_when_its_region_raises.py).
     """
     torch.set_grad_enabled(True)
+
+
+@pytest.fixture
+def no_known_bugs(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Work in a folder that has an empty corpus. To look a finding up in the whole one takes ten seconds."""
+    (tmp_path / FIXES).mkdir(parents=True)
+    monkeypatch.chdir(tmp_path)
 
 
 @pytest.fixture

@@ -52,8 +52,7 @@ def show():
     file = io.BytesIO()
     torch.export.save(torch.export.export(model, args), file)
     file.seek(0)
-    loaded = torch.export.load(file).module()
-    return expected, loaded(*args)
+    return expected, torch.export.load(file).module()(*args)
 
 
 if __name__ == "__main__":

@@ -53,8 +53,7 @@ def dynamic_shapes():
 
 def show():
     model, args = make()
-    ep = torch.export.export(model, args, dynamic_shapes=dynamic_shapes())
-    torch.export.save(ep, io.BytesIO())
+    torch.export.save(torch.export.export(model, args, dynamic_shapes=dynamic_shapes()), io.BytesIO())
 
 
 if __name__ == "__main__":

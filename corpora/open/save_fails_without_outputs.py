@@ -53,8 +53,7 @@ def make():
 
 def show():
     model, args = make()
-    program = torch.export.export(model, args)
-    torch.export.save(program, io.BytesIO())
+    torch.export.save(torch.export.export(model, args), io.BytesIO())
 
 
 if __name__ == "__main__":

@@ -44,8 +44,7 @@ def make():
 
 def show():
     model, args = make()
-    pipe = pipeline(model, args, split_spec={"child": SplitPoint.BEGINNING})
-    pipe(*args)
+    pipeline(model, args, split_spec={"child": SplitPoint.BEGINNING})(*args)
 
 
 if __name__ == "__main__":

@@ -50,8 +50,7 @@ def make():
 
 def show():
     model, args = make()
-    ep = torch.export.export(model, args)
-    torch.export.save(ep, io.BytesIO())
+    torch.export.save(torch.export.export(model, args), io.BytesIO())
 
 
 if __name__ == "__main__":

@@ -48,8 +48,7 @@ def make():
 
 def show():
     model, args = make()
-    ep = torch.export.export(model, args, strict=True)
-    torch.export.unflatten(ep)
+    torch.export.unflatten(torch.export.export(model, args, strict=True))
 
 
 if __name__ == "__main__":

@@ -303,7 +303,7 @@ def sampled(index: int, *findings: Finding, refused: bool = False) -> ExampleRes
 WELL = ProgramAnswer(True, "", (PathAnswer(MODULE, "ok"), PathAnswer(UNFLATTEN, "ok")))
 
 
-def test_a_path_that_was_ok_there_and_is_not_here_is_confirmed_with_both() -> None:
+def test_a_path_that_is_ok_there_only_is_confirmed_with_both() -> None:
     other = Elsewhere(WELL)
     (event,) = compared(other, sampled(3, wrong()), sampled(5, wrong()))
     assert isinstance(event, TorchesCompared)
@@ -317,7 +317,7 @@ def test_what_fresh_processes_do_not_confirm_is_no_regression(here: int, there: 
     assert not compared(Elsewhere(WELL, there), sampled(3, wrong()), here=here)
 
 
-def test_a_regression_of_torch_that_resembles_a_known_bug_is_one_all_the_same() -> None:
+def test_a_regression_may_resemble_a_known_bug() -> None:
     known = ExplainedFinding(wrong(), (RootCause("a_fix", "an_entry"),), by="resemblance")
     verdict = Verdict(True, "", (), (wrong(),), 0.0)
     result = ExampleResult(3, verdict, source=SOURCE, known=(known,))
@@ -349,7 +349,7 @@ def new(finding: Finding, classification: Classification = NEW) -> FindingFound:
     return FindingFound(1.0, finding, 4, SOURCE, repro_source(finding, SOURCE), classification)
 
 
-def test_a_new_finding_is_judged_and_its_file_run_there_with_the_fixes_that_it_needs() -> None:
+def test_the_other_torch_runs_a_new_finding_with_its_fixes() -> None:
     other = Elsewhere(WELL)
     (event,) = compared(other, found=(new(wrong(), Classification("masked", ("a_fix",))),))
     assert isinstance(event, TorchesCompared)

@@ -111,7 +111,7 @@ def test_kept_runs_are_not_run_again(tmp_path: pathlib.Path, monkeypatch: pytest
 # --- headers ---
 
 
-def test_a_header_gets_lists_of_versions_in_the_place_of_what_it_had(tmp_path: pathlib.Path) -> None:
+def test_lists_of_versions_in_a_header_are_replaced(tmp_path: pathlib.Path) -> None:
     file = tmp_path / "file.py"
     file.write_text(with_versions(FILE, ["2.9.1", "2.13.0"], ["2.14.1"], "2.9.1", ["2.5.1"]))
     entry = read_entry(file)

@@ -85,7 +85,7 @@ FAILURES: dict[int, tuple[Callable[[], None], str, str]] = {
     4: (abort, "abort", "SIGABRT"),
     5: (killed, "abort", "SIGKILL"),
     7: (fill_memory, "abort", f"more than {SMALL} MiB of memory"),
-    9: (hang_in_c, "hang", "no answer within 1 s"),
+    9: (hang_in_c, "hang", "no answer within 3 s"),
     10: (start_many, "abort", "more than 4 processes"),
 }
 """By the index of the program."""
@@ -112,8 +112,8 @@ def confirmed(source: str, **how: object) -> object:
 
 
 @linux
-def test_the_program_that_ruins_its_process_is_named_and_the_campaign_goes_on() -> None:
-    settings = CampaignSettings(NONSTRICT, examples=12, workers=2, example_seconds=1.0)
+def test_a_program_that_ruins_its_process_is_named() -> None:
+    settings = CampaignSettings(NONSTRICT, examples=12, workers=2, example_seconds=3.0)
     with limited(memory=SMALL, processes=4):
         happened = list(Campaign(settings, work=work, source=source_of, confirm=confirmed).run())  # type: ignore[arg-type]
     assert not [event for event in happened if isinstance(event, HarnessError)]
@@ -193,7 +193,7 @@ def write_file(size: int) -> str:
     return "written"
 
 
-def test_a_file_has_a_limit_and_lies_in_a_folder_that_is_removed() -> None:
+def test_files_have_a_limit_and_are_removed() -> None:
     with limited(file_size=1):
         assert call_fresh(60, write_file, 2 * MIB) == "File too large"
         assert call_fresh(60, write_file, MIB // 2) == "written"
@@ -205,7 +205,7 @@ def look_around() -> tuple[str, list[str]]:
     return str(pathlib.Path.cwd()), sorted(file.name for file in pathlib.Path().iterdir())
 
 
-def test_a_child_sees_the_files_of_the_current_folder_from_a_folder_of_its_own(
+def test_a_child_sees_the_current_files_in_a_new_folder(
     tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "weights").touch()

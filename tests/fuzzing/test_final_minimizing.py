@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import pathlib
-import time
+import threading
 from collections.abc import Sequence
 from typing import Any
 
+import pytest
 from test_campaign import NONSTRICT, UNFLATTEN, calm, found, halved, no, source_of, with_a_fix, yes
 
 from exportdiff.core.finding import Finding
+from exportdiff.fuzzing.campaign import final_minimizing
 from exportdiff.fuzzing.campaign.campaign import Campaign
 from exportdiff.fuzzing.campaign.events import (
     FindingMinimized,
@@ -26,6 +28,7 @@ from exportdiff.fuzzing.minimizing import Minimized, NotShownError
 from exportdiff.judging.results import Verdict
 from exportdiff.known.attribution.classification import NEW, Classification
 from exportdiff.repro.confirm import Confirmation
+from support.fake_clock import FakeClock
 
 
 def three(job: Job, indices: Sequence[int]) -> tuple[ExampleResult, ...]:
@@ -59,12 +62,16 @@ def test_masked_findings_are_minimized_last_and_their_files_name_the_fixes(tmp_p
     assert within[-1] == ("mend_it",) and within[-2] == ()
 
 
-def test_minimizing_ends_in_time_and_says_what_it_left_out(tmp_path: pathlib.Path) -> None:
-    limits: list[float] = []
+def test_minimizing_ends_in_time_and_says_what_it_left_out(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock, limits, shown = FakeClock(), list[float](), threading.Semaphore(0)
+    monkeypatch.setattr(final_minimizing, "time", clock)
 
     def slow(source: str, finding: Finding, *, seconds: float, **how: object) -> Minimized:
         limits.append(seconds)
-        time.sleep(seconds)
+        shown.acquire()  # until the campaign says that it waits for this finding
+        clock.seconds += seconds
         return halved(source, finding)
 
     settings = CampaignSettings(
@@ -74,12 +81,16 @@ def test_minimizing_ends_in_time_and_says_what_it_left_out(tmp_path: pathlib.Pat
         minimize_total_seconds=1.5,
         corpora=with_a_fix(tmp_path),
     )
-    events = list(Campaign(settings, work=three, source=source_of, confirm=yes, minimize=slow).run())
+    events = []
+    for event in Campaign(settings, work=three, source=source_of, confirm=yes, minimize=slow).run():
+        events.append(event)
+        if isinstance(event, MinimizingStarted):
+            shown.release()
     started = [event for event in events if isinstance(event, MinimizingStarted)]
     assert [(event.number, event.total) for event in started] == [(1, 3), (2, 3)]
     assert started[0].fingerprint == found("often").fingerprint
     # The second has what is left.
-    assert limits[0] == started[0].limit == 1.0 and 0.1 <= limits[1] <= 0.5
+    assert limits == [event.limit for event in started] == [1.0, 0.5]
     left = [event for event in events if isinstance(event, NotMinimized)]
     assert [(event.fingerprint, event.reason) for event in left] == [(found("masked").fingerprint, NO_TIME)]
     assert CampaignSettings(NONSTRICT, minimize_seconds=20.0).minimize_total == 60.0
@@ -103,7 +114,7 @@ def test_an_unconfirmed_finding_says_what_it_would_have_been(tmp_path: pathlib.P
     assert [event.classification.kind for event in tried] == ["new", "masked", "new"]
 
 
-def test_what_most_programs_show_comes_first_and_the_same_on_another_path_last() -> None:
+def test_frequent_findings_come_first() -> None:
     masked = Classification("masked", ("mend_it",))
 
     def cause(finding: Finding, programs: int, classification: Classification = NEW) -> FindingPrograms:

@@ -54,7 +54,7 @@ def test_suited_programs_run_on_a_path_more_often_and_others_more_rarely() -> No
         assert all(each.every < share(path) < each.others for path in suited)
 
 
-def test_the_tags_of_a_program_decide_how_often_it_runs_on_a_path() -> None:
+def test_tags_decide_how_often_a_path_runs() -> None:
     retie = select_paths(["nonstrict+retie:module"])[0]
 
     def runs(tags: tuple[str, ...] | None) -> int:

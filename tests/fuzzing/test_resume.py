@@ -25,7 +25,7 @@ from support.folders import ROOT
 
 ARGUMENTS = (
     "--examples",
-    "20",
+    "12",
     "--seed",
     "4",
     "--minimize",
@@ -91,33 +91,72 @@ def _kill_all(pid: int) -> None:
     os.killpg(pid, signal.SIGKILL)
 
 
-@pytest.mark.parametrize(("kill", "after"), [(_kill_all, 3), (_kill_one, 12)])
-def test_a_killed_campaign_goes_on(
-    kill: Callable[[int], None], after: int, whole: pathlib.Path, empty: pathlib.Path, tmp_path: pathlib.Path
-) -> None:
-    running = _start(*ARGUMENTS, "--corpora", str(empty), "--workers", "2", "--out", str(tmp_path))
-    _wait_for(tmp_path / "journal.ndjson", after, running)
+def _killed(kill: Callable[[int], None], folder: pathlib.Path, *arguments: str) -> None:
+    """Run a campaign, and kill it when it has done more than before."""
+    journal = folder / "journal.ndjson"
+    running = _start(*arguments)
+    _wait_for(journal, _lines(journal) + 2, running)
     assert running.poll() is None
     kill(running.pid)
     running.communicate()
-    assert not (tmp_path / "summary.json").exists()
-    # As if killed in the middle of a line.
-    with (tmp_path / "journal.ndjson").open("a") as journal:
-        journal.write('{"data":"exportdiff.fuzzing.campaign.jour')
-    with (tmp_path / "events.ndjson").open("a") as log:
-        log.write('{"event":\n\0damaged\n')
-    done = _lines(tmp_path / "journal.ndjson")
-    resumed = _start("--resume", str(tmp_path), "--workers", "1")
-    printed, errors = resumed.communicate()
-    assert resumed.returncode == 1, errors
+    assert not (folder / "summary.json").exists()
+
+
+def _stopped(running: subprocess.Popen[str]) -> str:
+    """Wait for a campaign that cannot go on; return the one line that it prints on standard error."""
+    _, errors = running.communicate()
+    assert running.returncode == 2 and len(errors.splitlines()) == 1, errors
+    return errors
+
+
+def test_a_campaign_goes_on_whatever_has_ended_it(
+    whole: pathlib.Path, empty: pathlib.Path, tmp_path: pathlib.Path
+) -> None:
+    """One campaign is ended in four ways, and resumed after each."""
+    journal, log, findings = tmp_path / "journal.ndjson", tmp_path / "events.ndjson", tmp_path / "findings"
+    resume = ("--resume", str(tmp_path), "--workers", "2")
+
+    # A file is where its folder was.
+    running = _start(*ARGUMENTS, "--corpora", str(empty), "--workers", "1", "--out", str(tmp_path))
+    _wait_for(log, 1, running)
+    findings.rmdir()
+    findings.touch()
+    assert str(findings) in _stopped(running)
+    findings.unlink()
+    findings.mkdir()
+
+    # It is killed with all its workers, in the middle of a line.
+    _killed(_kill_all, tmp_path, *resume)
+    with journal.open("a") as file:
+        file.write('{"data":"exportdiff.fuzzing.campaign.jour')
+    with log.open("a") as file:
+        file.write('{"event":\n\0damaged\n')
+
+    # The disk is full.
+    limit = max(journal.stat().st_size, log.stat().st_size) + 500
+
+    def small_disk() -> None:
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+
+    assert f"exportdiff fuzz --resume {tmp_path}" in _stopped(_start(*resume, preexec_fn=small_disk))
+
+    # It is killed, and its workers are not.
+    _killed(_kill_one, tmp_path, *resume)
+
+    done = _lines(journal)
+    running = _start("--resume", str(tmp_path), "--workers", "1")
+    printed, errors = running.communicate()
+    assert running.returncode == 1, errors
     assert f"continuing in {tmp_path}" in printed
     assert _summary(tmp_path) == _summary(whole)
     # Nothing was done twice: the journals have the same results and answers.
-    assert done < _lines(tmp_path / "journal.ndjson") == _lines(whole / "journal.ndjson")
-    logged = [json.loads(line)["event"] for line in (tmp_path / "events.ndjson").read_text().splitlines()]
+    assert done < _lines(journal) == _lines(whole / "journal.ndjson")
+    logged = [json.loads(line)["event"] for line in log.read_text().splitlines()]
     assert (logged[0], logged[-1]) == ("campaign_started", "campaign_finished")
-    names = {file.name for file in (tmp_path / "findings").iterdir()}
-    assert names == {file.name for file in (whole / "findings").iterdir()}
+    assert {file.name for file in findings.iterdir()} == {
+        file.name for file in (whole / "findings").iterdir()
+    }
 
 
 @pytest.mark.nightly
@@ -161,43 +200,7 @@ def test_shards_are_merged_into_what_one_campaign_gives(
     assert "is one of the folders to merge" in capsys.readouterr().err
     # Of a shard alone, the rest is not run.
     assert main(["merge", names[1], "--out", str(tmp_path / "half")]) == 1
-    assert _summary(tmp_path / "half")["examples"] == 10
-
-
-def test_a_full_disk_is_one_line_and_loses_nothing(
-    whole: pathlib.Path, empty: pathlib.Path, tmp_path: pathlib.Path
-) -> None:
-    limit = (whole / "journal.ndjson").stat().st_size // 2
-
-    def small_disk() -> None:
-        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-        resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
-
-    out = ("--corpora", str(empty), "--workers", "1", "--out", str(tmp_path))
-    running = _start(*ARGUMENTS, *out, preexec_fn=small_disk)
-    _, errors = running.communicate()
-    assert running.returncode == 2
-    assert len(errors.splitlines()) == 1
-    assert f"exportdiff fuzz --resume {tmp_path}" in errors
-    resumed = _start("--resume", str(tmp_path), "--workers", "2")
-    resumed.communicate()
-    assert _summary(tmp_path) == _summary(whole)
-
-
-def test_a_folder_that_is_spoilt_on_the_way_is_one_line(
-    empty: pathlib.Path, whole: pathlib.Path, tmp_path: pathlib.Path
-) -> None:
-    running = _start(*ARGUMENTS, "--corpora", str(empty), "--workers", "1", "--out", str(tmp_path))
-    _wait_for(tmp_path / "events.ndjson", 1, running)
-    (tmp_path / "findings").rmdir()
-    (tmp_path / "findings").touch()
-    _, errors = running.communicate()
-    assert running.returncode == 2
-    assert len(errors.splitlines()) == 1 and str(tmp_path / "findings") in errors
-    (tmp_path / "findings").unlink()
-    (tmp_path / "findings").mkdir()
-    _start("--resume", str(tmp_path), "--workers", "1").communicate()
-    assert _summary(tmp_path) == _summary(whole)
+    assert _summary(tmp_path / "half")["examples"] == 6
 
 
 @pytest.fixture

@@ -200,6 +200,7 @@ def by_pytest(
     folder = tmp_path_factory.mktemp("project")
     (folder / "test_models.py").write_text(TESTS.format(names=list(MODELS)))
     (folder / "conftest.py").write_text(CONFTEST)
+    (folder / "corpora" / "fixes").mkdir(parents=True)  # as the fixture no_known_bugs does
     environment = {
         **os.environ,
         "PYTHONPATH": os.pathsep.join([str(files["fine"].parent), *sys.path]),
@@ -220,16 +221,14 @@ def by_pytest(
     return {name: json.loads((folder / f"{name}.json").read_text()) for name in MODELS}
 
 
+@pytest.mark.usefixtures("no_known_bugs")
 @pytest.mark.parametrize("name", MODELS)
 def test_the_doors_agree(
     name: str,
     files: dict[str, pathlib.Path],
     by_pytest: dict[str, dict[str, Any]],
     capsys: pytest.CaptureFixture[str],
-    tmp_path: pathlib.Path,
-    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.chdir(tmp_path)
     expected = by_python(files[name])
     assert expected.verdict == VERDICTS[name]
     assert bool(expected.findings) == (expected.verdict == 1)

@@ -36,9 +36,9 @@ def lines(source: str) -> int:
 # --- what is drawn ---
 
 
-@settings(max_examples=examples(40))
+@settings(max_examples=examples(20))
 @given(exportdiff.strategies.models())
-def test_a_drawn_model_builds_the_same_each_time_and_its_repr_makes_it_again(drawn: DrawnModel) -> None:
+def test_a_drawn_model_can_be_built_again(drawn: DrawnModel) -> None:
     (one, args, kwargs), (other, again, _) = drawn.build(), drawn.build()
     assert one is not other and isinstance(one, torch.nn.Module) and isinstance(kwargs, dict)
     for mine, theirs in zip(one.state_dict().values(), other.state_dict().values(), strict=True):
@@ -48,7 +48,7 @@ def test_a_drawn_model_builds_the_same_each_time_and_its_repr_makes_it_again(dra
     assert eval(repr(drawn), {"exportdiff": exportdiff}) == drawn
 
 
-@settings(max_examples=examples(100))
+@settings(max_examples=examples(50))
 @given(exportdiff.strategies.models(forbid=exportdiff.strategies.IN_PLACE))
 def test_what_is_forbidden_is_not_drawn(drawn: DrawnModel) -> None:
     assert not [tag for tag in drawn.tags if tag.startswith(("inplace.", "update."))]
@@ -120,7 +120,12 @@ def smallest(wanted: Callable[[DrawnModel], bool], allow: list[str], start: int 
     return find(strategy, wanted, settings=ENOUGH, random=random.Random(start)).source
 
 
-def test_an_in_place_op_shrinks_to_a_few_lines() -> None:
+def test_an_in_place_op_shrinks_to_15_lines() -> None:
+    assert lines(smallest(lambda m: "inplace.value" in m.tags, ["inplace.*", "op.inplace.value"])) <= 15
+
+
+@pytest.mark.nightly
+def test_an_in_place_op_shrinks_to_10_lines_from_one_of_four_starts() -> None:
     """What is found first in a child may stay there: Hypothesis seldom moves it to the root class."""
     sources = [
         smallest(lambda m: "inplace.value" in m.tags, ["inplace.*", "op.inplace.value"], start)
@@ -197,10 +202,14 @@ def check_pass(
     test_my_pass()
 
 
+EXPORTED = examples(12)
+"""Models that a right pass is tried on: each is exported, which takes a second or two."""
+
+
 def test_a_right_pass_passes() -> None:
     plain = [*exportdiff.strategies.IN_PLACE, *exportdiff.strategies.RANDOM, "output.*", "calls.group*"]
     plain.append("region.func_grad")  # torch.export of these returns fake tensors: an entry of the corpus
-    check_pass(drop_double_negation, 40, forbid=plain)
+    check_pass(drop_double_negation, EXPORTED, forbid=plain)
 
 
 def test_a_wrong_pass_is_found() -> None:

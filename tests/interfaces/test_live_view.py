@@ -149,7 +149,7 @@ def test_the_line_fits_any_width_and_says_how_much_is_left() -> None:
     assert view.line(80).plain == "comparing with the other torch: 1 finding"
 
 
-def test_the_time_left_of_a_number_of_programs_is_estimated_for_its_shard() -> None:
+def test_the_time_left_is_estimated_for_the_shard() -> None:
     view = LiveView()
     view.begins(started(seconds=None, examples=100, shard=(2, 4)))
     view.judged(CampaignNumbers(programs=5), 10.0)

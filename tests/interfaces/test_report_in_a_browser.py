@@ -130,7 +130,7 @@ CUT_OFF = """
 """The visible texts of plots that leave their frame."""
 
 
-def test_one_size_of_each_plot_is_shown_and_says_what_its_marks_are(screen: Any) -> None:
+def test_each_plot_is_shown_in_one_size(screen: Any) -> None:
     shown, hidden = ("wide", "narrow") if screen.viewport_size["width"] > 720 else ("narrow", "wide")
     figures = screen.locator("figure").all()
     assert len(figures) == 7

@@ -70,7 +70,7 @@ def make():
 """
 
 
-def test_a_model_that_eager_calls_only_once_is_judged_by_its_first_call_and_check_says_so(
+def test_check_says_that_only_the_first_call_was_compared(
     tmp_path: pathlib.Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     file = tmp_path / "model.py"
@@ -81,7 +81,7 @@ def test_a_model_that_eager_calls_only_once_is_judged_by_its_first_call_and_chec
     assert "1 path: only the first call was compared, because " in told
 
 
-def test_a_backward_pass_that_runs_batch_norm_once_more_leaves_the_model_judged() -> None:
+def test_a_backward_pass_that_repeats_batch_norm_is_judged() -> None:
     class Checkpointed(torch.nn.Module):
         def __init__(self) -> None:
             super().__init__()

@@ -103,7 +103,7 @@ def test_memory_explains_all_that_the_aliasing_check_sees() -> None:
     assert [names(finding) for finding in path_findings(seen, MODULE).findings] == [["memory", "identity"]]
 
 
-def test_what_may_be_the_cause_is_no_finding_on_another_path_of_the_same_export() -> None:
+def test_a_possible_cause_is_no_finding_on_another_path() -> None:
     explained, alone = judge(value(), graph()), judge(graph(), path=UNFLATTEN)
     assert explained.possible_causes == {("a check", "mismatch", "graph")}
     findings = over_paths([(MODULE, explained), (UNFLATTEN, alone)])

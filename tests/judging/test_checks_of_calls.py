@@ -304,7 +304,7 @@ def test_an_edit_has_to_act() -> None:
     assert whats("sharing", eager, replace(path, edited=call(failed=raised))) == [("edit", "raises")]
 
 
-def test_what_the_ordinary_calls_show_is_no_effect_of_an_edit_or_a_refusal() -> None:
+def test_ordinary_differences_are_not_put_on_an_edit() -> None:
     eager = replace(observed(call()), edited=call())
     path = replace(observed(call(ONE + 1)), edited=call(ONE + 2))
     assert whats("sharing", eager, path) == []
@@ -435,7 +435,7 @@ def test_each_alteration_is_told_in_words_of_its_own() -> None:
     )
 
 
-def test_what_is_given_twice_gets_a_tensor_of_its_own_the_second_time() -> None:
+def test_an_input_given_twice_is_copied_the_second_time() -> None:
     x = torch.arange(4.0)[::2]
     (one,) = deviations([x, 1, x], {"apart"})
     assert (one.target, one.description) == (2, "args[2] is a separate tensor")
@@ -521,7 +521,7 @@ def test_export_promises_nothing_about_what_surrounds_a_call() -> None:
     assert not around & (PROMISED_DEVIATIONS["nonstrict"] | PROMISED_DEVIATIONS["strict"])
 
 
-def test_a_dict_in_another_order_may_be_answered_like_one_in_the_order_of_the_example() -> None:
+def test_the_order_of_a_dict_may_be_ignored() -> None:
     def eager(ordinary: torch.Tensor) -> Observation:
         made = left(call(ONE + 1), "order").deviations[0]
         return as_eager(replace(left(call(), "order"), deviations=(replace(made, then=call(ordinary)),)))

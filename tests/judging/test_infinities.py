@@ -157,7 +157,7 @@ def test_where_float64_is_not_finite_eager_is_the_reference() -> None:
     assert [found.word for found in words if found is not None] == ["rounding", "value"]
 
 
-def test_a_wrong_element_beside_an_infinity_that_eager_alone_has_is_no_rounding() -> None:
+def test_a_wrong_value_next_to_an_infinity_is_no_rounding() -> None:
     ours = replace(snapshot(torch.tensor([INF, 2.0])), exact=np.array([1e39, 2.0]))
     found = compare_leaf(ours, snapshot(torch.tensor([INF, 2.5])))
     assert found is not None and found.word == "value"

@@ -254,7 +254,7 @@ def test_steps_that_run(candidate: ExportedObservation, what: tuple[str, ...] | 
     assert whats(candidate) == ([("steps", *what)] if what else [])
 
 
-def test_a_size_may_be_read_later_but_not_after_a_change_of_metadata() -> None:
+def test_a_size_is_read_before_metadata_changes() -> None:
     def ran(*operators: str) -> Listing:
         number = {operator: n for n, operator in enumerate(operators)}
         size = number["aten.sym_size.int"]

@@ -223,7 +223,7 @@ class Doubled(nn.Module):
         return result
 
 
-def test_a_call_whose_signature_is_preserved_has_another_graph_than_one_whose_is_not() -> None:
+def test_a_preserved_call_has_another_graph() -> None:
     """Calls in regions are not preserved, and run_decompositions may take the region away."""
     program = torch.export.export(Doubled(), (torch.ones(2),), preserve_module_call_signature=("relu",))
     for entry in program.module_call_graph:
@@ -523,7 +523,7 @@ def test_a_wrong_value_is_told_first_and_the_graph_below_it(case: Callable[[str]
     assert isinstance(finding.consequences[0].evidence, StepDiffers)
 
 
-def test_a_graph_that_is_wrong_on_one_path_explains_the_value_on_another(case: Callable[[str], Case]) -> None:
+def test_a_wrong_graph_explains_a_wrong_value(case: Callable[[str], Case]) -> None:
     sound = case(f"torch.manual_seed(0)\n{LAYERS}")
     exchanged = after_export(lambda program: exchange_modules(program.graph))
     with exchanged, after_unflatten(change_constant):

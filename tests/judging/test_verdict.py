@@ -150,9 +150,7 @@ KEEPERS = {
 
 
 @pytest.mark.parametrize("keeper", KEEPERS)
-def test_a_fake_tensor_that_export_leaves_in_an_object_is_a_change_of_the_model(
-    case: Callable[[str], Case], keeper: str
-) -> None:
+def test_a_fake_tensor_left_in_an_object_changes_the_model(case: Callable[[str], Case], keeper: str) -> None:
     init, forward = KEEPERS[keeper]
     body = f"""
 class Model(nn.Module):
@@ -206,7 +204,7 @@ class Model(nn.Module):
     assert verdict.findings == () and "attributes-are-not-replaced" in verdict.paths[0].excused
 
 
-def test_an_output_that_is_one_of_two_inputs_of_one_memory_is_no_finding(
+def test_an_output_may_be_either_of_two_aliased_inputs(
     case: Callable[[str, str], Case],
 ) -> None:
     body = """
@@ -225,7 +223,7 @@ class Model(nn.Module):
         assert ("views-of-one-base-are-regenerated" in verdict.paths[0].excused) == excused
 
 
-def test_a_history_that_export_leaves_on_a_tensor_in_a_dict_is_what_its_calls_show(
+def test_a_history_left_on_a_tensor_in_a_dict_shows_in_calls(
     case: Callable[[str], Case],
 ) -> None:
     body = """
@@ -304,7 +302,7 @@ class Model(nn.Module):
     ],
     ids=["list", "nothing to do", "attribute", "attribute and list", "class", "registered"],
 )
-def test_a_module_that_is_not_registered_has_no_name_and_a_registered_one_has(
+def test_only_registered_modules_have_names(
     case: Callable[[str], Case], sets: str, reads: str, excused: bool
 ) -> None:
     text = HELD.format(sets=sets, reads=reads)
@@ -418,7 +416,7 @@ class Model(nn.Module):
     assert observe_eager(case(body), "cpu", Stopwatch()).first_call_only
 
 
-def test_an_attribute_is_assigned_even_where_the_new_tensor_takes_the_old_ones_place(
+def test_an_assigned_attribute_may_reuse_memory(
     case: Callable[[str], Case],
 ) -> None:
     body = """

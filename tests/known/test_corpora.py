@@ -9,7 +9,7 @@ import pathlib
 import subprocess
 import sys
 from collections.abc import Iterator
-from functools import partial
+from functools import cache, partial
 from statistics import median
 
 import pytest
@@ -19,8 +19,8 @@ from exportdiff.core.program_text.line_count import code_lines
 from exportdiff.core.programs import tag_names
 from exportdiff.known.corpus.entry import find_files, read_entry
 from exportdiff.known.corpus.verify import entry_signatures, incomplete
-from exportdiff.runtime.patching.fixes import read_fixes
-from exportdiff.runtime.processes.script import RAISED, run_file
+from exportdiff.runtime.patching.fixes import applied, read_fixes
+from exportdiff.runtime.processes.script import RAISED
 from support.failing_torch import torch_that_fails
 from support.folders import CORPORA
 from support.forked_scripts import ForkedScripts
@@ -30,10 +30,20 @@ FILES = list(find_files([CORPORA]))
 
 FIXES = read_fixes(CORPORA / "fixes")
 
+entry_of = cache(read_entry)
+
 
 @pytest.fixture(scope="module")
 def plain() -> Iterator[ForkedScripts]:
     """Run files on plain torch, in processes where nothing has run."""
+    scripts = ForkedScripts()
+    yield scripts
+    scripts.end()
+
+
+@pytest.fixture(scope="module")
+def failing() -> Iterator[ForkedScripts]:
+    """Run files on a torch that fails, in processes of their own: its module imports further ones."""
     scripts = ForkedScripts()
     yield scripts
     scripts.end()
@@ -49,7 +59,7 @@ def mended() -> Iterator[ForkedScripts]:
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: str(file.relative_to(CORPORA)))
 def test_a_file_is_as_recorded(file: pathlib.Path, plain: ForkedScripts) -> None:
-    entry = read_entry(file)
+    entry = entry_of(file)
     assert not entry.problem, f"{file} {entry.problem}"
     skip_unless_here(entry)
     word, detail = outcome(entry, plain.run(file))
@@ -58,8 +68,8 @@ def test_a_file_is_as_recorded(file: pathlib.Path, plain: ForkedScripts) -> None
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: str(file.relative_to(CORPORA)))
-def test_another_error_is_not_the_bug_of_a_file(file: pathlib.Path) -> None:
-    run = run_file(file, within=torch_that_fails)
+def test_another_error_is_not_the_bug_of_a_file(file: pathlib.Path, failing: ForkedScripts) -> None:
+    run = failing.run(file, torch_that_fails)
     # Python would exit with 1; what the file sets as the first thing exits with 3 instead.
     assert (run.code, run.last_line[:12]) == (RAISED, "AnotherError")
     assert _FIRST_LINES in file.read_text(encoding="utf-8")
@@ -72,7 +82,7 @@ if __name__ == "__main__":
 """
 
 
-def test_a_file_exits_with_3_where_it_raises_what_is_not_its_bug(tmp_path: pathlib.Path) -> None:
+def test_a_file_exits_with_3_after_another_error(tmp_path: pathlib.Path) -> None:
     text = (CORPORA / "seeds" / "pr_137013.py").read_text(encoding="utf-8")
     file = tmp_path / "file.py"
     file.write_text(text.replace("    expected, got = show()", "    raise KeyError('another error')"))
@@ -80,7 +90,7 @@ def test_a_file_exits_with_3_where_it_raises_what_is_not_its_bug(tmp_path: pathl
     assert done.returncode == 3 and "KeyError: 'another error'" in done.stderr
 
 
-ENTRIES = [read_entry(file) for file in find_files([CORPORA / "open", CORPORA / "variants"])]
+ENTRIES = [entry_of(file) for file in find_files([CORPORA / "open", CORPORA / "variants"])]
 
 SIGNATURES_WITHOUT_FIX = [start for entry in ENTRIES if not entry.fix for start in entry.signatures]
 
@@ -98,7 +108,7 @@ def test_the_checks_report_an_open_bug_with_the_signatures_in_its_header(file: p
     With all fixes in place, no finding has a signature of this entry. New findings may appear only if the
     header lists them as unmasked, or an entry without a fix explains them.
     """
-    entry = read_entry(file)
+    entry = entry_of(file)
     skip_unless_usable(entry)
     found = entry_signatures(file, entry.path, thorough=entry.shows_after_refusal)
     remaining = entry_signatures(file, entry.path, held(), thorough=entry.shows_after_refusal)
@@ -115,7 +125,7 @@ def test_the_checks_report_an_open_bug_with_the_signatures_in_its_header(file: p
 @pytest.mark.parametrize("file", SEEDS, ids=lambda file: file.stem)
 def test_the_fixes_break_no_seed(file: pathlib.Path) -> None:
     skip_unless_tried()
-    for path in {"nonstrict:unflatten@cpu", read_entry(file).path}:
+    for path in {"nonstrict:unflatten@cpu", entry_of(file).path}:
         assert entry_signatures(file, path, held()) <= entry_signatures(file, path)
 
 
@@ -123,11 +133,11 @@ def _begins(signature: tuple[str, ...], start: tuple[str, ...]) -> bool:
     return signature[: len(start)] == start
 
 
-@pytest.mark.parametrize("file", [file for file in OPEN if read_entry(file).fix], ids=lambda file: file.stem)
+@pytest.mark.parametrize("file", [file for file in OPEN if entry_of(file).fix], ids=lambda file: file.stem)
 def test_an_open_entry_passes_with_its_fix(file: pathlib.Path, mended: ForkedScripts) -> None:
-    entry = read_entry(file)
+    entry = entry_of(file)
     skip_unless_usable(entry)
-    run = mended.run(file, FIXES[entry.fix])
+    run = mended.run(file, partial(applied, (FIXES[entry.fix],)))
     assert run.code == 0, run.problem or run.last_line
 
 

@@ -27,7 +27,6 @@ def test_an_interrupted_wait_ends_the_threads_and_their_children() -> None:
 
     before = signal.signal(signal.SIGALRM, _interrupt)
     signal.setitimer(signal.ITIMER_REAL, 3)
-    since = time.monotonic()
     try:
         with pytest.raises(KeyboardInterrupt):
             in_threads(2, work)
@@ -35,7 +34,6 @@ def test_an_interrupted_wait_ends_the_threads_and_their_children() -> None:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
     assert asked == [True, True]
-    assert time.monotonic() - since < 60
 
 
 def test_what_the_work_raises_comes_out() -> None:

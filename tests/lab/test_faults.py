@@ -6,6 +6,7 @@ import pathlib
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import cache
 
 import pytest
 from torch._dynamo.exc import TorchDynamoException
@@ -69,7 +70,19 @@ def skip_unless_it_can_be_planted(fault: Fault) -> None:
         pytest.skip(f"torch {HERE} has other code in its place: {error}")
 
 
-@pytest.fixture(scope="module", params=FAULTS.values(), ids=list(FAULTS))
+PACKAGE = "a_package_reverses_its_inputs"
+"""AOTInductor compiles its model for twenty seconds each time: four times for the two tests of a fault."""
+
+SHOWN = [pytest.param(f, marks=pytest.mark.nightly) if n == PACKAGE else f for n, f in FAULTS.items()]
+
+
+@cache
+def without_the_fault(source: str, paths: tuple[Path, ...], thorough: bool) -> Verdict:
+    """Return the verdict on a model with no fault planted; many faults have the same model."""
+    return judge(replace(case_from_source(source), thorough=thorough), paths)
+
+
+@pytest.fixture(scope="module", params=SHOWN, ids=list(FAULTS))
 def judged(request: pytest.FixtureRequest) -> Iterator[Judged]:
     """Judge along the core paths of the fault's modes, and what breaks a transform on paths through it."""
     fault: Fault = request.param
@@ -83,7 +96,17 @@ def judged(request: pytest.FixtureRequest) -> Iterator[Judged]:
     skip_unless_it_can_be_planted(fault)
     with fault.plant():
         planted = judge(case, paths)
-    yield Judged(fault, tuple(paths), planted, judge(case, paths))
+    after = without_the_fault(fault.source, tuple(paths), case.thorough)
+    yield Judged(fault, tuple(paths), planted, after)
+
+
+def test_a_fault_of_packages_shows() -> None:
+    fault = FAULTS[PACKAGE]
+    case = replace(case_from_source(fault.source), thorough=False)
+    skip_unless_it_can_be_planted(fault)
+    with fault.plant():
+        findings = judge(case, select_paths(["aoti:package"])).findings
+    assert {finding.check for finding in findings} == {fault.check}
 
 
 def test_reported_while_planted_and_never_else(judged: Judged) -> None:

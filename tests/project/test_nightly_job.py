@@ -155,7 +155,7 @@ def test_a_difference_is_proposed_once_with_its_smallest_file(tmp_path: pathlib.
     assert found[1].where == "torch 3.0.0, right on torch 2.13.0"
 
 
-def test_what_the_corpus_has_is_not_proposed_and_what_it_refuses_is_named(tmp_path: pathlib.Path) -> None:
+def test_known_findings_are_not_proposed(tmp_path: pathlib.Path) -> None:
     proposal = script("proposal")
     corpora = tmp_path / "corpora"
     (corpora / "open").mkdir(parents=True)

@@ -62,7 +62,7 @@ def test_a_flow_is_recognized(tag: str, with_it: list[ir.Stmt], without: list[ir
     assert f"flow.{tag}" not in tags_of(program(*without, ir.Return(X)))
 
 
-def test_of_two_inputs_in_one_memory_one_is_written_and_the_other_viewed() -> None:
+def test_one_of_two_aliased_inputs_is_written() -> None:
     write, view = ir.Do(op("add_", X)), ir.Op("rows", (ir.Var("y"),), (0, 1))
     assert "flow.alias_written" in tags_of(program(write, ir.Return(view)))
     assert "flow.alias_written" not in tags_of(program(ir.Return(view)))

@@ -12,8 +12,7 @@ import os
 import pathlib
 import signal
 import tempfile
-from contextlib import suppress
-from functools import partial
+from contextlib import nullcontext, suppress
 from typing import TYPE_CHECKING
 
 from exportdiff.runtime.patching.fixes import applied
@@ -25,24 +24,25 @@ if TYPE_CHECKING:
     from multiprocessing.connection import Connection
 
     from exportdiff.runtime.patching.fix import Fix
+    from exportdiff.runtime.processes.script import Within
 
 
 class ForkedScripts:
     """Runs files as ``run_file`` does; ``end`` ends the process that forks.
 
-    With ``fixes``, each file can run with one of them held. Without, the process that forks has run nothing.
+    With ``fixes``, the process that forks has imported what they change. Without, it has run nothing.
     """
 
     def __init__(self, fixes: Collection[Fix] = ()) -> None:
         """Start the process that forks."""
         self._child = Child(_serve, tuple(fixes))
 
-    def run(self, file: pathlib.Path, fix: Fix | None = None, seconds: float = SECONDS) -> Run:
-        """Run a file as ``__main__``, with a fix held in place if one is given."""
+    def run(self, file: pathlib.Path, within: Within = nullcontext) -> Run:
+        """Run a file as ``__main__``, inside the block that ``within`` opens in its process."""
         with tempfile.NamedTemporaryFile(prefix="exportdiff-") as log:
             output = pathlib.Path(log.name)
-            self._child.send((str(file), output, fix, seconds))
-            code = self._child.receive(2 * seconds)
+            self._child.send((str(file), output, within))
+            code = self._child.receive(2 * SECONDS)
             assert not isinstance(code, Death), f"the process that forks died: {code.reason}"
             return Run(code, output.read_text(errors="replace"))
 
@@ -62,10 +62,10 @@ def _serve(pipe: Connection, fixes: tuple[Fix, ...]) -> None:
             pipe.send(_exit_code(*pipe.recv()))
 
 
-def _exit_code(file: str, output: pathlib.Path, fix: Fix | None, seconds: float) -> int | None:
-    process = multiprocessing.get_context("fork").Process(target=_run, args=(file, output, fix))
+def _exit_code(file: str, output: pathlib.Path, within: Within) -> int | None:
+    process = multiprocessing.get_context("fork").Process(target=_run, args=(file, output, within))
     process.start()
-    process.join(seconds)
+    process.join(SECONDS)
     code = process.exitcode
     assert process.pid is not None
     if code is None:
@@ -76,8 +76,8 @@ def _exit_code(file: str, output: pathlib.Path, fix: Fix | None, seconds: float)
     return code
 
 
-def _run(file: str, output: pathlib.Path, fix: Fix | None) -> None:
+def _run(file: str, output: pathlib.Path, within: Within) -> None:
     os.setpgid(0, 0)
     set_up(output)
     mine, _ = multiprocessing.Pipe()
-    run_as_main(mine, file, partial(applied, () if fix is None else (fix,)))
+    run_as_main(mine, file, within)

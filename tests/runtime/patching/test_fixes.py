@@ -112,9 +112,7 @@ def patch(tmp_path: pathlib.Path, module: ModuleType) -> Patch:
     return make
 
 
-def test_a_function_that_is_added_stands_below_the_imports_that_its_annotations_name(
-    patch: Patch, module: ModuleType
-) -> None:
+def test_an_added_function_stands_below_its_imports(patch: Patch, module: ModuleType) -> None:
     added = "def added(x: functools.partial[int]) -> None: ...\n"
     here = module.__name__.replace(".", "/") + ".py"
     elsewhere = patch(("import this\n", f"{added}import this\n"), base="import antigravity\nimport this\n")
@@ -164,9 +162,7 @@ def test_a_patch_may_add_functions_and_imports(module: ModuleType, patch: Patch)
     assert module.two(1) == 2
 
 
-def test_what_a_fix_has_made_finds_the_names_of_the_fix_after_the_block(
-    module: ModuleType, patch: Patch
-) -> None:
+def test_functions_made_by_a_fix_work_after_the_block(module: ModuleType, patch: Patch) -> None:
     helper = "def helper(x):\n    return x + LIMIT\n\n\n"
     fix = patch(("def one", helper + "def one"), ("y * 2", "helper(y)"), ("return inner(x)", "return inner"))
     with applied([fix]):
@@ -278,7 +274,7 @@ def test_statements_that_are_there_twice_are_no_place(patch: Patch) -> None:
     assert (edit.start, edit.stop, edit.lines) == (11, 12, ("        c = -b",))
 
 
-def test_a_fix_that_reads_a_name_which_this_torch_lacks_does_not_fit(patch: Patch) -> None:
+def test_a_fix_that_reads_a_missing_name_does_not_fit(patch: Patch) -> None:
     assert "one of this torch has no name 'is_fake'" in why_not_applicable(patch(("x + 1", "x + is_fake(x)")))
     helper = "def helper(x):\n    return [gone(y) for y in x]\n\n\n"
     fix = patch(("def one", helper + "def one"), ("inner(x)", "inner(helper(x))"))
@@ -299,9 +295,7 @@ def test_a_fix_that_reads_a_name_which_this_torch_lacks_does_not_fit(patch: Patc
         ("(lambda: seen)()", "seen"),
     ],
 )
-def test_a_fix_that_reads_a_member_which_a_module_lacks_does_not_fit(
-    patch: Patch, text: str, gone: str
-) -> None:
+def test_a_fix_that_reads_a_missing_member_does_not_fit(patch: Patch, text: str, gone: str) -> None:
     assert f"one of this torch has no name {gone!r}" in why_not_applicable(patch(("x + 1", text)))
 
 
@@ -400,7 +394,7 @@ def test_all_committed_fixes_that_fit_work_together() -> None:
         pass
 
 
-def test_with_its_fix_a_preserved_call_with_a_size_records_the_size_that_the_module_gets() -> None:
+def test_fixed_preserved_call_records_its_size() -> None:
     import torch
     from torch import nn
 
@@ -423,7 +417,7 @@ def test_with_its_fix_a_preserved_call_with_a_size_records_the_size_that_the_mod
         assert torch.equal(torch.export.unflatten(program)(x), Model()(x))
 
 
-def test_with_all_fixes_a_caller_reads_what_a_preserved_call_wrote_to_its_own_state() -> None:
+def test_fixed_preserved_call_writes_its_state() -> None:
     import torch
     from torch import nn
 
@@ -556,7 +550,7 @@ def _keeps_three_results(child: Any, x: Any) -> None:
         (_gives_it_to_itself, _detaches),
     ],
 )
-def test_with_all_fixes_a_buffer_that_is_assigned_is_written_where_its_owner_is_preserved(
+def test_fixed_assigned_buffer_of_a_preserved_owner(
     use: Callable[[Any, Any], None], assign: Callable[[Any, Any], Any]
 ) -> None:
     import torch
@@ -576,7 +570,7 @@ def test_with_all_fixes_a_buffer_that_is_assigned_is_written_where_its_owner_is_
     assert total.requires_grad == eager.child.total.requires_grad
 
 
-def test_with_all_fixes_a_preserved_module_does_not_read_another_value_for_the_state_of_a_dead_call() -> None:
+def test_fixed_dead_call_reads_the_right_state() -> None:
     """What one call of spectral_norm leaves to the next has no caller: that read a view of the weight."""
     import torch
 
@@ -622,7 +616,7 @@ def test_with_all_fixes_a_preserved_call_may_lose_fields_of_dataclasses() -> Non
     assert seen.tolist() == [2, 2]
 
 
-def test_with_all_fixes_a_field_of_a_dataclass_may_leave_a_check_of_its_input() -> None:
+def test_fixed_dataclass_field_may_leave_a_check() -> None:
     """Nobody reads the field. one_hot leaves assertions, which were taken for its result."""
     import torch
 
@@ -652,7 +646,7 @@ def test_with_all_fixes_a_field_of_a_dataclass_may_leave_a_check_of_its_input() 
 
 
 @pytest.mark.parametrize("how", ["clip_", "matmul"])
-def test_with_all_fixes_a_branch_may_write_by_operators_that_functionalize_does_not_know(how: str) -> None:
+def test_fixed_branch_may_write_by_unknown_operators(how: str) -> None:
     import torch
 
     class Model(torch.nn.Module):
@@ -704,7 +698,7 @@ def test_with_all_fixes_a_buffer_may_be_assigned_beside_vmap() -> None:
     assert seen.tolist() == Model()(torch.ones(2)).tolist()
 
 
-def test_with_its_fix_what_is_given_twice_is_one_tensor_for_the_model() -> None:
+def test_fixed_input_given_twice_is_one_tensor() -> None:
     """The guards of the program say so; what the example alone decides holds for calls like the example."""
     import torch
 
@@ -722,7 +716,7 @@ def test_with_its_fix_what_is_given_twice_is_one_tensor_for_the_model() -> None:
 
 
 @pytest.mark.parametrize("in_place", [False, True])
-def test_with_its_fix_a_program_of_a_computed_example_can_be_exported_again(in_place: bool) -> None:
+def test_fixed_program_can_be_exported_again(in_place: bool) -> None:
     """A leaf that requires a gradient could not be written to in place."""
     import torch
 
@@ -739,7 +733,7 @@ def test_with_its_fix_a_program_of_a_computed_example_can_be_exported_again(in_p
     assert torch.equal(again.module()(torch.ones(2)), torch.full((2,), 2.0))
 
 
-def test_with_its_fix_a_constant_of_a_body_says_nothing_of_where_its_operator_was_called() -> None:
+def test_fixed_constant_of_a_body_has_no_call_site() -> None:
     """It said what torch notes of its own functions; of two calls, the next export saw a contradiction."""
     import torch
     from torch._higher_order_ops.scan import scan
@@ -774,7 +768,7 @@ def test_with_its_fix_a_constant_of_a_body_says_nothing_of_where_its_operator_wa
         assert again.module()(x).tolist() == model(x).tolist()
 
 
-def test_with_its_fix_no_constant_with_the_name_of_a_method_is_written_when_a_program_is_decomposed() -> None:
+def test_fixed_decompose_keeps_a_constant_named_like_a_method() -> None:
     import torch
 
     class Model(torch.nn.Module):
@@ -833,7 +827,7 @@ def test_with_its_fix_windows_are_written_where_they_are(size: int, step: int) -
     assert seen[1] == expected[1]
 
 
-def test_with_all_fixes_a_result_stays_where_its_state_is_assigned_once_more() -> None:
+def test_fixed_result_survives_a_second_assignment() -> None:
     import torch
 
     class Child(torch.nn.Module):
@@ -863,7 +857,7 @@ def test_with_all_fixes_a_result_stays_where_its_state_is_assigned_once_more() -
     assert [each.tolist() for each in seen] == [each.tolist() for each in Model()(x)]
 
 
-def test_with_all_fixes_what_a_caller_does_to_a_result_gives_the_state_no_history() -> None:
+def test_fixed_state_gets_no_history_from_a_result() -> None:
     import torch
 
     class Reader(torch.nn.Module):
@@ -914,7 +908,7 @@ def test_a_refuses_line_names_an_exception_that_the_fix_raises_on_purpose(tmp_pa
         read_fix(file)
 
 
-def test_with_its_fix_strict_export_returns_the_buffer_that_it_updates_in_place() -> None:
+def test_fixed_strict_export_returns_the_updated_buffer() -> None:
     """Python assigns to the attribute what the operator returns, which is the buffer."""
     import torch
 

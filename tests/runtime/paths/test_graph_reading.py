@@ -79,7 +79,7 @@ class Set(nn.Module):
         return product
 
 
-def test_the_result_of_set_is_its_first_operand_in_the_memory_of_the_other() -> None:
+def test_set_returns_its_operand_in_new_memory() -> None:
     ep = torch.export.export(Set(), (torch.ones(1),), strict=False)
     listing = Reader(stacks=True).read(ep.graph_module, ep.graph, ["given", "x"])
     add, set_, product = with_in_place_results_replaced(listing).steps
@@ -214,7 +214,7 @@ def test_what_reads_after_a_write_reads_what_was_written() -> None:
     ]
 
 
-def test_a_copy_of_the_program_into_what_was_written_early_is_a_step() -> None:
+def test_a_copy_into_an_early_write_is_a_step() -> None:
     """Exported, it changes the new value; here, the place that has the new value already."""
     write = step("aten.copy_.default", "w", 0, writes=("w",), shares=("w",))
     own = write._replace(operands=(0, "input 1"), writes=(0,), shares=(0,), name="copy_")
@@ -236,7 +236,7 @@ def moved(each: Listing) -> Listing:
     return with_in_place_results_replaced(with_writes_last(each, ["w"], {}))
 
 
-def test_a_copy_of_a_tensor_to_itself_that_only_one_listing_has_is_left_out() -> None:
+def test_a_copy_of_a_tensor_to_itself_is_left_out() -> None:
     """Where two names of one tensor are two tensors, what is written to one is copied to the other."""
     write = step("aten.copy_.default", "w", 0, writes=("w",), shares=("w",))
     add = step("add_.Tensor", 0, writes=(0,), shares=(0,), name="add_")

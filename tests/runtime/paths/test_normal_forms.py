@@ -106,7 +106,7 @@ def test_the_laws(listing: Listing) -> None:
 
 
 @given(listing=listings())
-def test_what_is_live_does_not_depend_on_how_in_place_results_are_written(listing: Listing) -> None:
+def test_liveness_does_not_depend_on_notation(listing: Listing) -> None:
     one = with_in_place_results_replaced(live(listing))
     assert live(with_in_place_results_replaced(listing)) == one
 

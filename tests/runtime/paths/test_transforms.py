@@ -102,7 +102,7 @@ def test_the_calls_behind_a_dispatcher_get_the_state_as_well(case: Callable[[str
     torch.testing.assert_close(swapped(x), fresh(x), rtol=0, atol=0)
 
 
-def test_what_the_model_holds_in_a_list_goes_with_the_state_whose_memory_it_has() -> None:
+def test_a_tensor_in_a_list_follows_the_state_it_shares() -> None:
     """The exported model has a name of its own for it."""
 
     class Original(nn.Module):
@@ -397,7 +397,7 @@ def test_calls_in_a_graph_module_are_not_preserved() -> None:
 
 @only_on_the_pinned_torch
 @pytest.mark.parametrize(("second", "excused"), [("x * 2", True), ("3", False)])
-def test_what_nobody_reads_of_a_child_may_be_none_unless_it_is_a_number(
+def test_an_unread_result_of_a_child_may_be_none(
     case: Callable[[str], Case], second: str, excused: bool
 ) -> None:
     pair = f"""
@@ -474,7 +474,7 @@ class Cache(nn.Module):
 
 
 @pytest.mark.parametrize("in_place", [True, False])
-def test_a_child_that_has_state_alone_gets_the_state_that_eager_gives_it(in_place: bool) -> None:
+def test_a_child_with_state_gets_the_state_of_eager(in_place: bool) -> None:
     """What it computes is in a region of its caller."""
     emptied = nn.Module()
     emptied.register_buffer("kept", torch.zeros(2))

@@ -134,7 +134,7 @@ class Follower:
         """Note an operator, and return what its result is: of one in place, its first operand."""
         if PRESERVES and "tree_" in str(node.target):
             return node.target(*args)
-        if PRESERVES and is_call_of(node, "getitem") and isinstance(args[0], list | tuple):
+        if PRESERVES and is_call_of(node, "getitem") and not isinstance(args[0], str):
             return args[0][args[1]]
         reads = operands((args, kwargs))
         if is_call_of(node, "aten.copy_.default"):
@@ -273,10 +273,11 @@ _SAME = verdict("RUNNER runs what was exported")
 
 def write(evidence: StepDiffers | StepMoved | GraphBroken, finding: Finding) -> Parts:
     """Write down other operators, operators that run in other calls, and graphs that cannot be followed."""
-    preserves: Values = {"PRESERVES": "preserve" in finding.transforms, "HAS_ALIASES": False}
+    preserves = any(name.startswith("preserve") for name in finding.transforms)
+    values: Values = {"PRESERVES": preserves, "HAS_ALIASES": False}
     match evidence:
         case StepDiffers():
-            return _differing(evidence, preserves)
+            return _differing(evidence, preserves=preserves)
         case StepMoved(word="owner"):
             functions = [Template(each) for each in (*_LISTED, find, recorded_stack)]
             comparing = Template(compare_modules, _values(*evidence.places))
@@ -286,13 +287,13 @@ def write(evidence: StepDiffers | StepMoved | GraphBroken, finding: Finding) -> 
             comparing = Template(compare_calls, _values(*evidence.places, *evidence.before))
             return Parts(functions, [Template(list_both), comparing, _SAME], of_program=True)
         case GraphBroken(stage=stage):
-            functions = [Template(each, preserves) for each in _FOLLOWED]
+            functions = [Template(each, values) for each in _FOLLOWED]
             attempt = Template(try_to_follow, {"LOWERS": stage == "lower"})
             end = verdict("the graphs can be followed to their ends")
             return Parts(functions, [attempt, end], of_program=True)
 
 
-def _differing(evidence: StepDiffers, preserves: Values) -> Parts:
+def _differing(evidence: StepDiffers, *, preserves: bool) -> Parts:
     """Write down the difference of one operator."""
     ours, theirs = evidence.places
     what = evidence.what[0]
@@ -300,7 +301,7 @@ def _differing(evidence: StepDiffers, preserves: Values) -> Parts:
     functions: list[Any] = [*(_FOLLOWED if follows else _LISTED)]
     values: Values = {
         **_values(ours, theirs),
-        **preserves,
+        "PRESERVES": preserves,
         "MISSING": what == "missing",
         "OPERAND": str(evidence.operand),
         "HAS_ALIASES": bool(evidence.aliases),
@@ -328,5 +329,5 @@ def _values(*places: Occurrence) -> Values:
     """Return the texts for an operator in the program and in what was rebuilt, and for another one."""
     numbers = ("IN_PROGRAM", "IN_REBUILT", "OTHER_IN_PROGRAM", "OTHER_IN_REBUILT")
     values = {name: str(place.number) for name, place in zip(numbers, places, strict=False)}
-    operator, other = (place.operator.replace("return", "output") for place in (places[0], places[-1]))
-    return {"OPERATOR": operator, "OTHER": other, **values}
+    names = [each.operator if each.operator != "return" else "output" for each in (places[0], places[-1])]
+    return {"OPERATOR": names[0], "OTHER": names[1], **values}
