@@ -87,11 +87,11 @@ def test_corpus_verify_lists_what_an_entry_lacks(
     fields = '# at-fault = "arithmetic"\n# upstream = ""\n# trigger = ["op.cond"]\n# status'
     file.write_text(file.read_text().replace("# status", fields))
     assert main(["corpus", "verify"]) == 1
-    assert "'op.cond' in its trigger, which is no feature tag" in capsys.readouterr().out
+    assert "'op.cond' in its trigger, which is not a tag" in capsys.readouterr().out
     file.write_text(file.read_text().replace('["op.cond"]', '["control.cond"]'))
     main(["corpus", "verify"])
     printed = capsys.readouterr().out
-    assert "no feature tag" not in printed or "control.cond" in printed
+    assert "is not a tag" not in printed or "control.cond" in printed
     file.write_text(file.read_text() + "    x = 1\n" * MAX_LINES)
     main(["corpus", "verify"])
     assert f"lines of code; at most {MAX_LINES}" in capsys.readouterr().out

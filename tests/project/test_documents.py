@@ -28,6 +28,7 @@ from support.folders import CORPORA, ROOT
 DOCS = ROOT / "docs"
 TOP = [ROOT / f"{name}.md" for name in ("README", "ARCHITECTURE", "CONTRIBUTING", "CHANGELOG")]
 PAGES = sorted(DOCS.rglob("*.md"))
+ZOO = ROOT / "harness" / "exportdiff" / "lab" / "zoo" / "README.md"
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 SOURCES = (
     ROOT,
@@ -139,7 +140,7 @@ def _anchors(file: pathlib.Path) -> set[str]:
 
 def test_the_links_lead_somewhere() -> None:
     wrong = []
-    for file in (*TOP, *PAGES):
+    for file in (*TOP, *PAGES, ZOO):
         for link in re.findall(r"\]\(([^)]+)\)", file.read_text(encoding="utf-8")):
             if "://" in link:
                 continue

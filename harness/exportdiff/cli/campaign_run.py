@@ -41,14 +41,14 @@ def run_campaign(
     """
     campaign = CampaignReport(Tally(folder.root, settings.corpora or CORPORA))
     tally = campaign.tally
-    named = CiFiles(campaign, folder, summary, junit)
+    ci_files = CiFiles(campaign, folder, summary, junit)
     with (
         NdjsonLog(folder.log) as log,
         ConsoleReport(make_console(), folder, campaign) as console,
         interruptible() as stop,
         limited(memory=settings.memory),
     ):
-        listeners = (campaign, log, ReproFiles(folder), SummaryFile(folder, tally), console, named)
+        listeners = (campaign, log, ReproFiles(folder), SummaryFile(folder, tally), console, ci_files)
         for event in Campaign(settings, stop=stop, journal=journal, start=start).run():
             for listener in listeners:
                 listener(event)

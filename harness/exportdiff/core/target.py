@@ -32,7 +32,7 @@ class Target:
             raise UsageError(f"{text!r}: write FILE.py:NAME or package.module:NAME")
         if module.endswith(".py"):
             _look_for(name, pathlib.Path(module))
-        if not module.endswith(".py") and not all(map(str.isidentifier, module.split("."))):
+        elif not all(map(str.isidentifier, module.split("."))):
             raise UsageError(f"{module!r} is neither a .py file nor the name of a module")
         return cls(text, module, name)
 

@@ -34,8 +34,8 @@ def fingerprint(path: str, check: str, kind: str, signature: object, source: str
     """Return a stable id of the bug that a minimized program shows.
 
     The id depends on the path (without the device), the check and the kind. For a crash it also depends on
-    the signature, which contains the type of the exception and the torch functions of its traceback. For
-    other kinds it depends on the canonical form of the program.
+    the signature, which contains the type of the exception, and the torch functions of its traceback or words
+    of its message. For other kinds it depends on the canonical form of the program.
     """
     subject = signature if kind == "crash" else canonical_digest(source)
     text = json.dumps([path.partition("@")[0], check, kind, subject])

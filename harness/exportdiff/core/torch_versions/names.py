@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 def has(name: str) -> bool:
     """Whether torch has a name: ``torch.export.passes.move_to_device_pass``, ``torch._ops.OpOverload.name``.
 
-    Use the module that defines the name, or one that imports it: of an imported class, no members are found.
-    Names that C++ defines are not found either. Raises ValueError for a name that does not begin with torch.
+    Use the module that defines the name, or one that imports it. This does not find members of an imported
+    class, or names that C++ defines. Raises ValueError for a name that does not begin with torch.
     """
     first, *rest = name.split(".")
     if first != "torch" or not rest:

@@ -42,11 +42,11 @@ class CiFiles:
         summary: pathlib.Path | None,
         junit: pathlib.Path | None,
     ) -> None:
-        """Write the files that are not None."""
-        self._night, self._folder = campaign, folder
+        """Take the files to write at the end; None: do not write it."""
+        self._campaign, self._folder = campaign, folder
         self._files = (summary, junit)
 
     def __call__(self, event: Event) -> None:
         """Take one event."""
         if isinstance(event, CampaignFinished):
-            write_ci_files(self._night, [self._folder], *self._files)
+            write_ci_files(self._campaign, [self._folder], *self._files)

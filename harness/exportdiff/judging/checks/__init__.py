@@ -24,6 +24,6 @@ OF_CALLS: dict[str, Check] = {
 CHECKS: dict[str, Check] = OF_CALLS | {
     check.__name__: check for check in (sharing, structure, guards, purity, fake)
 }
-"""All checks by name, in the order in which findings are reported. """
+"""All checks by name, in the order in which findings are reported."""
 
 __all__ = ["CHECKS", "OF_CALLS", "Check"]

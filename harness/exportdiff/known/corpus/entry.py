@@ -80,7 +80,7 @@ class Entry:
     fix: str = ""
     """The name of the candidate fix in corpora/fixes; empty if there is none."""
     trigger: tuple[str, ...] = ()
-    """If there is no fix: the feature tags that a program needs to show the bug."""
+    """If there is no fix: the tags that a program needs to show the bug."""
     upstream: str | None = None
     """The PyTorch thread about the bug; empty if a search found none; None if it was not searched for."""
     upstream_match: UpstreamMatch | None = None

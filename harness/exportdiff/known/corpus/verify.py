@@ -76,7 +76,7 @@ def incomplete(entry: Entry, fixes: Mapping[str, Fix], tags: Collection[str]) ->
         yield "needs either a fix or a trigger"
     for tag in entry.trigger:
         if tags and tag not in tags:
-            yield f"has {tag!r} in its trigger, which is no feature tag (exportdiff features lists them)"
+            yield f"has {tag!r} in its trigger, which is not a tag (exportdiff features lists them)"
 
 
 def _unmended(entry: Entry, fix: Fix) -> Iterator[str]:

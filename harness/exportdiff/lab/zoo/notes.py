@@ -1,6 +1,6 @@
 """Findings that no entry of the corpus can explain, because torch is not at fault: a table of explanations.
 
-What torch does wrong belongs into ``corpora/``. Here is what a model does that export cannot keep.
+What torch does wrong belongs in ``corpora/``. Here is what a model does that export cannot keep.
 """
 
 from __future__ import annotations

@@ -87,7 +87,7 @@ class DeviatingCall:
 
     @property
     def key(self) -> tuple[str, str]:
-        """What tells it from the other deviating calls: two kinds may be described in the same words."""
+        """What distinguishes it from other deviating calls: two kinds may have the same description."""
         return self.deviation, self.description
 
 

@@ -68,8 +68,8 @@ def _tree(lines: tuple[str, ...]) -> ast.Module:
 def _moved(
     lines: tuple[str, ...], hunk: Hunk, fragment: Sequence[Logical], there: Sequence[Logical]
 ) -> tuple[Edit, ...] | None:
-    """Return the edits with the line numbers of this file; None if one changes a part of a logical line that
-    the hunk does not show as a whole."""
+    """Return the edits with the line numbers of this file; None if an edit changes a
+    logical line of which the hunk shows only a part."""
     moved: list[Edit] = []
     for edits in _groups(hunk, fragment):
         first, last = edits[0], edits[-1]
@@ -112,7 +112,7 @@ def _touched(fragment: Sequence[Logical], start: int, stop: int) -> list[int]:
 
 
 def _between(fragment: Sequence[Logical], there: Sequence[Logical], line: int) -> int | None:
-    """Return the line of the file before which to add what the hunk adds before its line ``line``."""
+    """Return where in the file to insert what the hunk inserts before its line ``line``; None: unknown."""
     following = next((number for number, each in enumerate(fragment) if each.start >= line), None)
     if following is None:
         return there[-1].stop if fragment[-1].part != "start" else None

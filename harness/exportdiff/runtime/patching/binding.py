@@ -34,11 +34,11 @@ def check_bound(
 
 @cache
 def _reads(code: CodeType) -> frozenset[str]:
-    """Return what code reads. Cached: each set of fixes that is tried has mostly the code of other sets."""
-    return frozenset(_read(code))
+    """Return the names that code reads. Cached, because sets of fixes share most of their code."""
+    return frozenset(_yield_reads(code))
 
 
-def _read(code: CodeType) -> Iterator[str]:
+def _yield_reads(code: CodeType) -> Iterator[str]:
     """Yield what code reads, also in the functions inside of it.
 
     A global name as it is; members with dots, ``torch.fx.Node``; imported names with a colon,
@@ -72,7 +72,7 @@ def _read(code: CodeType) -> Iterator[str]:
         yield dotted
     for const in code.co_consts:
         if isinstance(const, CodeType):
-            yield from _read(const)
+            yield from _yield_reads(const)
 
 
 _NO_OPERATION = ("CACHE", "PUSH_NULL", "PRECALL", "EXTENDED_ARG", "NOP")

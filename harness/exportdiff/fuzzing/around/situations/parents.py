@@ -222,7 +222,7 @@ def in_no_grad(facts: Facts, pick: Pick) -> Piece:
 @situation_with("region.autocast")
 def in_autocast(facts: Facts, pick: Pick) -> Piece | None:
     """Called in an autocast region."""
-    # If export runs other operators, a wrong value looks the same as rounding to bfloat16.
+    # If export runs other operators, a rounding error of bfloat16 looks like a wrong value.
     if facts.foreign:
         return None
     return _parent(

@@ -36,7 +36,7 @@ def copies_begin_anywhere(compared: Comparison) -> bool:
         return False
     if isinstance(evidence, StateLeaf):
         return True
-    # A copy may keep the offset of its original (aten.slice_scatter): it says no more than that.
+    # A copy may keep the offset of its original (aten.slice_scatter): the documentation promises no more.
     ours, theirs = _offsets(compared.eager.before), _offsets(compared.seen.before)
     moved = any(ours[name] != theirs[name] for name in ours.keys() & theirs.keys())
     if isinstance(evidence, WrongFake):
