@@ -47,7 +47,7 @@ def make():
 def show():
     model, args = make()
     torch.export.export(model, args, strict=False)
-    return 0, model.count.item()
+    return 0.0, model.count.item()
 
 
 if __name__ == "__main__":

@@ -63,7 +63,7 @@ def make():
 def show():
     model, args = make()
     (got,) = pipeline(model, args, split_spec={"child": SplitPoint.BEGINNING})(*args)
-    return 3, got.item()
+    return 3.0, got.item()
 
 
 if __name__ == "__main__":
@@ -71,5 +71,5 @@ if __name__ == "__main__":
     sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)
     expected, got = show()
     bug = expected != got
-    print("BUG:" if bug else "ok:", f"eager gives 3.0, the pipeline {got}")
+    print("BUG:" if bug else "ok:", f"eager gives {expected}, the pipeline {got}")
     raise SystemExit(bug)

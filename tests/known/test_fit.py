@@ -218,7 +218,7 @@ def test_fuzz_and_faults_try_the_fixes_first_where_nobody_has(
     write(corpora, "mends", MENDS)
     write(corpora, "raises", RAISES)
     fuzz = ["fuzz", "--examples", "1", "--workers", "1", "--paths", "nonstrict:module", "--minimize", "0"]
-    fuzz += ["--seed", "1"]  # whose first program shows no bug of torch
+    fuzz += ["--seed", "3"]  # whose first program shows no bug of torch
     fuzz += ["--corpora", str(corpora), "--out", str(corpora.parent / "out")]
     assert main(fuzz) == 0
     told = capsys.readouterr().out
