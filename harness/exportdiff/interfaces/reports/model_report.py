@@ -152,7 +152,7 @@ def summary(report: Report, fail_on: FailOn) -> list[str]:
         counts += f", torch refuses {refused}"
     if failing:
         known = sum(each.known for each in failing)
-        number = f"{counted(len(failing), 'finding')}, {known} of them known bugs of torch"
+        number = f"{counted(len(failing), 'finding')} ({counted(known, 'known bug')} of torch)"
         lines.append(f"{report.name}: {counts}; {number}")
     elif report.judged:
         lines.append(f"{report.name}: {counts}; nothing fails")
