@@ -1,4 +1,4 @@
-"""Writes the program of an entry as a test of PyTorch: a method of a TestCase, in a file of its own."""
+"""Writes the program of an entry as a test of PyTorch: a method of a TestCase, in a separate file."""
 
 from __future__ import annotations
 

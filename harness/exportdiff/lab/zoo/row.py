@@ -18,8 +18,8 @@ class ShownFinding:
     stage: str
     signature: tuple[str, ...]
     causes: tuple[str, ...] = ()
-    """The names of the root causes: of fixes or entries of the corpus, or of notes of the zoo. Empty: nobody
-    has explained it."""
+    """The names of the root causes: of fixes or entries of the corpus, or of notes of the zoo. Empty: it is
+    not explained."""
     entries: tuple[str, ...] = ()
     """The entries of the corpus that show these causes as the finding does."""
 

@@ -246,7 +246,7 @@ def with_in_place_results_replaced(listing: Listing) -> Listing:
 
 
 def with_sizes_inline(listing: Listing, recorded: Mapping[Operand, tuple[str, ...]] | None = None) -> Listing:
-    """Write what is computed from sizes where it is read, instead of as steps of its own.
+    """Write what is computed from sizes where it is read, instead of as separate steps.
 
     Two readings of a size are the same unless an operator has changed the tensor's metadata in between.
     Readings from two tensors are the same if export recorded one expression for both sizes. Where ``listing``

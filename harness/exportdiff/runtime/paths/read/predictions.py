@@ -53,7 +53,7 @@ def predictions(
     """Run the graph of ``program.module()`` once more, until the end or an exception.
 
     A program for inference is traced under no_grad (torch/_functorch/aot_autograd.py, aot_export_module), so
-    its fake tensors foretell a call under no_grad: a while_loop that keeps all steps for backward gives
+    its fake tensors predict a call under no_grad: a while_loop that keeps all steps for backward gives
     the last of them, which lies elsewhere in its memory than the result of a loop that keeps none.
     """
     spec = program.call_spec.in_spec
