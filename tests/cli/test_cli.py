@@ -144,7 +144,7 @@ def test_features_as_a_table(capsys: pytest.CaptureFixture[str]) -> None:
     counts = [int(line.split()[-2]) for line in lines[1 : 1 + len(TAGS)]]
     assert counts == sorted(counts) and counts[0] == 0
     assert re.fullmatch(r"pairs of tags: \d+ of \d+ possible ones were drawn \(\d+\.\d %\)", lines[-2])
-    assert re.fullmatch(r"\d+\.\d ms per program to draw and render", lines[-1])
+    assert re.fullmatch(r"\d+\.\d ms to draw and render a program", lines[-1])
 
 
 def test_faults_are_listed_one_a_line(capsys: pytest.CaptureFixture[str]) -> None:

@@ -24,7 +24,15 @@ from exportdiff.runtime.processes.script import RAISED
 from support.failing_torch import torch_that_fails
 from support.folders import CORPORA
 from support.forked_scripts import ForkedScripts
-from support.of_this_torch import HERE, PINNED, held, skip_unless_here, skip_unless_tried, skip_unless_usable
+from support.of_this_torch import (
+    HERE,
+    PINNED,
+    held,
+    skip_unless_here,
+    skip_unless_this_processor_runs,
+    skip_unless_tried,
+    skip_unless_usable,
+)
 
 FILES = list(find_files([CORPORA]))
 
@@ -69,6 +77,7 @@ def test_a_file_is_as_recorded(file: pathlib.Path, plain: ForkedScripts) -> None
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: str(file.relative_to(CORPORA)))
 def test_another_error_is_not_the_bug_of_a_file(file: pathlib.Path, failing: ForkedScripts) -> None:
+    skip_unless_this_processor_runs(file)
     run = failing.run(file, torch_that_fails)
     # Python would exit with 1; what the file sets as the first thing exits with 3 instead.
     assert (run.code, run.last_line[:12]) == (RAISED, "AnotherError")

@@ -175,7 +175,7 @@ class TestCommand:
     ) -> None:
         (tmp_path / "corpora").rmdir()
         assert main(["zoo"]) == 2
-        assert "run it in a checkout" in capsys.readouterr().err
+        assert "run the command in a checkout" in capsys.readouterr().err
 
 
 def test_what_is_committed_is_one_table() -> None:

@@ -10,7 +10,7 @@ import contextlib
 import importlib
 import time
 from collections import defaultdict
-from functools import wraps
+from functools import reduce, wraps
 from typing import TYPE_CHECKING, Any
 
 from exportdiff.runtime.paths.stopwatch import Stopwatch
@@ -37,7 +37,7 @@ ENCLOSING: dict[str, str] = {
 """By function: the stage of the time that torch takes inside it. The rest of the function observes."""
 
 WHOLE: dict[str, str] = {
-    "exportdiff.judging.verdict:_judge_path": CHECK,
+    "exportdiff.judging.verdict:_Judgement._judge_path": CHECK,
     "exportdiff.judging.verdict:_unstable": CHECK,
     "exportdiff.judging.verdict:over_paths": CHECK,
     "exportdiff.runtime.paths.run.eager:build": LOAD,
@@ -165,10 +165,14 @@ class StageClock:
 def _wrapped(
     written: str, around: Callable[..., contextlib.AbstractContextManager[None]], name: str
 ) -> Iterator[None]:
-    """Run the function ``module:name`` inside ``around(name)``, which may also take its arguments."""
-    module_name, _, attribute = written.partition(":")
-    module = importlib.import_module(module_name)
-    function: Callable[..., Any] = getattr(module, attribute)
+    """Run the function ``module:name`` or ``module:Class.name`` inside ``around(name)``.
+
+    ``around`` may also take the arguments of the function.
+    """
+    module_name, _, path = written.partition(":")
+    *classes, attribute = path.split(".")
+    owner = reduce(getattr, classes, importlib.import_module(module_name))
+    function: Callable[..., Any] = getattr(owner, attribute)
     takes_arguments = not name
 
     @wraps(function)
@@ -176,7 +180,7 @@ def _wrapped(
         with around(name, *args) if takes_arguments else around(name):
             return function(*args, **kwargs)
 
-    with _replaced(module, attribute, measured):
+    with _replaced(owner, attribute, measured):
         yield
 
 
