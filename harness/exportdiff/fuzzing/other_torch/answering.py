@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from exportdiff.core.path import Path
     from exportdiff.fuzzing.other_torch.messages import JudgeProgram, WriteRepro
+    from exportdiff.judging.exemptions.refusal import FixRefusal
     from exportdiff.judging.results import Verdict
 
 
@@ -77,7 +78,7 @@ def program_answer(verdict: Verdict, paths: Sequence[Path]) -> ProgramAnswer:
 
 
 @clean_state(free=True)
-def _verdict(source: str, paths: tuple[Path, ...], refusals: Sequence[object]) -> Verdict | str:
+def _verdict(source: str, paths: tuple[Path, ...], refusals: Sequence[FixRefusal]) -> Verdict | str:
     """Return the verdict; a reason if this torch cannot even define the program."""
     try:
         case = case_from_source(source)
@@ -85,4 +86,4 @@ def _verdict(source: str, paths: tuple[Path, ...], refusals: Sequence[object]) -
         return f"{type(error).__name__}: {error}"
     if not paths:
         return "this torch has none of its paths"
-    return judge_case(case, paths, refusals)  # type: ignore[arg-type]
+    return judge_case(case, paths, refusals)
