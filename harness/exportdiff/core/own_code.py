@@ -27,8 +27,10 @@ def import_folders() -> tuple[str, ...]:
 
 
 def source_files() -> list[pathlib.Path]:
-    """Return all Python files of the packages, in a fixed order."""
-    return [file for folder in packages() for file in sorted(folder.rglob("*.py"))]
+    """Return all Python files of the packages, in a fixed order, without an installed corpus."""
+    corpus = PACKAGE / "corpora"
+    files = (file for folder in packages() for file in sorted(folder.rglob("*.py")))
+    return [file for file in files if corpus not in file.parents]
 
 
 def digest_of(files: Iterable[pathlib.Path]) -> str:
