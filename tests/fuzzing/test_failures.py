@@ -18,7 +18,6 @@ import pytest
 
 from exportdiff.core.case import case_from_source
 from exportdiff.fuzzing.campaign.campaign import Campaign
-from exportdiff.fuzzing.campaign.engines import MODULES
 from exportdiff.fuzzing.campaign.events import ExampleDone, FindingFound, HarnessError
 from exportdiff.fuzzing.campaign.settings import CampaignSettings
 from exportdiff.fuzzing.campaign.worker import ExampleResult, Job
@@ -30,7 +29,7 @@ from exportdiff.runtime.processes.executor import WorkerSlots
 from exportdiff.runtime.processes.in_child import ReusableWorker, call_fresh
 from exportdiff.runtime.processes.limits import MIB, limited
 from exportdiff.runtime.processes.script import run_file
-from exportdiff.runtime.processes.server import server, server_pid
+from exportdiff.runtime.processes.server import server_pid
 from exportdiff.runtime.processes.usage import PROC, fair_share, process_tree, resident
 
 NONSTRICT = select_paths(["nonstrict:*"])
@@ -39,12 +38,6 @@ SMALL = 700
 """MiB: a process with torch imported takes about 300."""
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="the limits of a process are read from /proc")
-
-
-@pytest.fixture(scope="module", autouse=True)
-def preloaded() -> None:
-    """Let the fork server import what the children need, once."""
-    server(*MODULES)
 
 
 # What a program may do. The child processes can import the modules of the tests.

@@ -9,7 +9,7 @@ import pathlib
 import subprocess
 import sys
 from collections.abc import Iterator
-from functools import cache, partial
+from functools import partial
 from statistics import median
 
 import pytest
@@ -17,9 +17,9 @@ import pytest
 from exportdiff.cli.replay import outcome
 from exportdiff.core.program_text.line_count import code_lines
 from exportdiff.core.programs import tag_names
-from exportdiff.known.corpus.entry import find_files, read_entry
+from exportdiff.known.corpus.entry import find_files
 from exportdiff.known.corpus.verify import entry_signatures, incomplete
-from exportdiff.runtime.patching.fixes import applied, read_fixes
+from exportdiff.runtime.patching.fixes import applied
 from exportdiff.runtime.processes.script import RAISED
 from support.failing_torch import torch_that_fails
 from support.folders import CORPORA
@@ -33,12 +33,7 @@ from support.of_this_torch import (
     skip_unless_tried,
     skip_unless_usable,
 )
-
-FILES = list(find_files([CORPORA]))
-
-FIXES = read_fixes(CORPORA / "fixes")
-
-entry_of = cache(read_entry)
+from support.the_corpus import CANDIDATES, FILES, all_fixes, entries, entry_of
 
 
 @pytest.fixture(scope="module")
@@ -99,7 +94,7 @@ def test_a_file_exits_with_3_after_another_error(tmp_path: pathlib.Path) -> None
     assert done.returncode == 3 and "KeyError: 'another error'" in done.stderr
 
 
-ENTRIES = [entry_of(file) for file in find_files([CORPORA / "open", CORPORA / "variants"])]
+ENTRIES = entries()
 
 SIGNATURES_WITHOUT_FIX = [start for entry in ENTRIES if not entry.fix for start in entry.signatures]
 
@@ -146,18 +141,18 @@ def _begins(signature: tuple[str, ...], start: tuple[str, ...]) -> bool:
 def test_an_open_entry_passes_with_its_fix(file: pathlib.Path, mended: ForkedScripts) -> None:
     entry = entry_of(file)
     skip_unless_usable(entry)
-    run = mended.run(file, partial(applied, (FIXES[entry.fix],)))
+    run = mended.run(file, partial(applied, (all_fixes()[entry.fix],)))
     assert run.code == 0, run.problem or run.last_line
 
 
 def test_open_entries_are_complete_and_short() -> None:
     lengths = []
     for entry in ENTRIES:
-        wrong = list(incomplete(entry, FIXES, tag_names()))
+        wrong = list(incomplete(entry, all_fixes(), tag_names()))
         assert not wrong, f"{entry.file}: {wrong}"
         lengths.append(code_lines(entry.file.read_text()))
     assert median(lengths) <= 22
 
 
 def test_every_fix_belongs_to_an_entry() -> None:
-    assert {entry.fix for entry in ENTRIES if entry.fix} == set(FIXES)
+    assert {entry.fix for entry in ENTRIES if entry.fix} == CANDIDATES.keys()

@@ -33,7 +33,13 @@ def read_fixes(folder: pathlib.Path) -> dict[str, Fix]:
 
     An empty dict if there are none. Raises FixError.
     """
-    return {name: choose_patch(candidates) for name, candidates in read_candidates(folder).items()}
+    return choose_patches(read_candidates(folder))
+
+
+def choose_patches(fixes: Mapping[str, tuple[Fix, ...]]) -> dict[str, Fix]:
+    """Return the patch that ``choose_patch`` returns for each fix, with one search for their functions."""
+    find_functions(fix for candidates in fixes.values() if len(candidates) > 1 for fix in candidates)
+    return {name: choose_patch(candidates) for name, candidates in fixes.items()}
 
 
 def choose_patch(candidates: tuple[Fix, ...]) -> Fix:
