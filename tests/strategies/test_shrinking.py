@@ -11,6 +11,7 @@ ENOUGH = settings(
     derandomize=True,
     max_examples=5000,
     deadline=None,
+    report_multiple_bugs=False,  # else it looks for others before it shrinks
     suppress_health_check=list(HealthCheck),
 )
 
