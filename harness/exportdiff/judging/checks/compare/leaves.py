@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from exportdiff.judging.checks.compare.elements import furthest, is_rounding, signs_of_zero_differ
+from exportdiff.core.difference import MEASURED, Amount
+from exportdiff.judging.checks.compare.elements import (
+    furthest,
+    is_rounding,
+    largest_magnitude,
+    signs_of_zero_differ,
+)
+from exportdiff.judging.checks.compare.tolerance import default_tolerance
 from exportdiff.runtime.observing.tensors import TensorSnapshot
 from exportdiff.runtime.observing.values import identical
 
@@ -52,14 +59,25 @@ _LABELS = {
 class ValuesDiffer(LeafDifference):
     """Elements differ: ``expected`` and ``seen`` are the two that are furthest apart."""
 
-    tensor: str
+    expected: str = field(metadata=MEASURED)
+    seen: str = field(metadata=MEASURED)
+    tensor: str = field(metadata=MEASURED)
     """Dtype and shape."""
-    differing: int
+    differing: int = field(metadata=MEASURED)
     """The number of elements that differ."""
-    elements: int
-    place: tuple[int, ...]
+    elements: int = field(metadata=MEASURED)
+    place: tuple[int, ...] = field(metadata=MEASURED)
     """The index of the elements that are furthest apart."""
-    apart: float
+    apart: float = field(metadata=MEASURED)
+    largest: float = field(metadata=MEASURED)
+    """The largest absolute value of eager's finite elements."""
+    tolerated: float = field(metadata=MEASURED)
+    """The difference that ``torch.testing.assert_close`` tolerates by default."""
+
+    @property
+    def amount(self) -> Amount:
+        """How large the difference is."""
+        return Amount.of(self.apart, self.largest, self.tolerated)
 
     def details(self, ours: str = "eager", theirs: str = "here") -> str:
         """Say how many elements differ, and by how much."""
@@ -148,6 +166,7 @@ def _compare_values(expected: TensorSnapshot, seen: TensorSnapshot) -> LeafDiffe
             return LeafDifference("sign-of-zero", "", "") if signs_of_zero_differ(a, b) else None
         eps = _EPS.get(expected.dtype, 2.0**-23)
         close = a.dtype.kind in "fc" and is_rounding(a, b, expected.exact, eps)
+        largest = largest_magnitude(a)
     return ValuesDiffer(
         "rounding" if close else "value",
         found.ours,
@@ -157,4 +176,6 @@ def _compare_values(expected: TensorSnapshot, seen: TensorSnapshot) -> LeafDiffe
         elements=int(a.size),
         place=found.place,
         apart=found.apart,
+        largest=largest,
+        tolerated=default_tolerance(expected.dtype, largest),
     )
