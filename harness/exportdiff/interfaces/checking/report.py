@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from exportdiff.core.finding import Finding
+    from exportdiff.core.model_identity import ModelIdentity
     from exportdiff.core.path import Path
     from exportdiff.judging.results import PathResult
     from exportdiff.known.attribution.explained import RootCause
@@ -62,6 +63,8 @@ class Found:
     """Why the explanation may be incomplete, for example a time limit."""
     accepted: bool = False
     """Whether the baseline accepts it."""
+    not_accepted_because: str = ""
+    """Why the baseline does not accept it, if it has an entry about such a finding."""
 
     @property
     def known(self) -> bool:
@@ -98,6 +101,7 @@ class Found:
             "deployed": self.deployed,
             "known": self.known,
             "accepted": self.accepted,
+            "not_accepted_because": self.not_accepted_because,
             "root_causes": [cause.root for cause in self.causes],
             "entries": [cause.entry for cause in self.causes if cause.entry],
             "remark": self.remark,
@@ -123,6 +127,8 @@ class Report:
     """How many differences a second process did not show."""
     stopped: str = ""
     """Why judging ended early: the time limit or an interruption. Empty: it did not end early."""
+    model: ModelIdentity | None = None
+    """Which model it is; None if it was not built."""
 
     @property
     def judged(self) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -15,7 +16,7 @@ from exportdiff.judging.checks.compare.elements import (
     signs_of_zero_differ,
 )
 from exportdiff.judging.checks.compare.tolerance import default_tolerance
-from exportdiff.runtime.observing.tensors import TensorSnapshot
+from exportdiff.runtime.observing.tensors import TensorSnapshot, number
 from exportdiff.runtime.observing.values import identical
 
 if TYPE_CHECKING:
@@ -88,6 +89,25 @@ class ValuesDiffer(LeafDifference):
         )
 
 
+@dataclass(frozen=True)
+class NumbersDiffer(LeafDifference):
+    """Two Python numbers differ."""
+
+    expected: str = field(metadata=MEASURED)
+    seen: str = field(metadata=MEASURED)
+    apart: float = field(metadata=MEASURED)
+    """Infinite between an infinity, or NaN, and anything else."""
+    largest: float = field(metadata=MEASURED)
+    """The absolute value of eager's number, if that is finite."""
+    tolerated: float = field(metadata=MEASURED)
+    """The difference that ``torch.testing.assert_close`` tolerates by default."""
+
+    @property
+    def amount(self) -> Amount:
+        """How large the difference is."""
+        return Amount.of(self.apart, self.largest, self.tolerated)
+
+
 # From worst to mildest: where several leaves differ, the worst is reported first.
 SEVERITY = (
     "kind",
@@ -116,8 +136,9 @@ def compare_leaf(
     if isinstance(expected, str) or isinstance(seen, str):
         if expected == seen:
             return None
-        word = "python-value" if isinstance(expected, str) and isinstance(seen, str) else "kind"
-        return LeafDifference(word, str(expected), str(seen))
+        if isinstance(expected, str) and isinstance(seen, str):
+            return _compare_texts(expected, seen)
+        return LeafDifference("kind", str(expected), str(seen))
     for word, ours, theirs in (
         ("dtype", expected.dtype, seen.dtype),
         ("device", expected.device, seen.device),
@@ -137,6 +158,19 @@ def compare_leaf(
     if metadata and expected.offset != seen.offset:
         return LeafDifference("offset", str(expected.offset), str(seen.offset))
     return None
+
+
+def _compare_texts(expected: str, seen: str) -> LeafDifference:
+    """Say how two unlike Python values differ."""
+    ours, theirs = number(expected), number(seen)
+    if ours is None or theirs is None or type(ours) is not type(theirs):
+        return LeafDifference("python-value", expected, seen)
+    apart = abs(ours - theirs)
+    largest = abs(ours) if math.isfinite(abs(ours)) else 0.0
+    tolerated = 0.0 if isinstance(ours, int) else default_tolerance("float64", largest)
+    return NumbersDiffer(
+        "python-value", expected, seen, apart if math.isfinite(apart) else math.inf, largest, tolerated
+    )
 
 
 def meaningful_stride(tensor: TensorSnapshot) -> tuple[Size, ...]:
