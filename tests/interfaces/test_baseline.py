@@ -356,8 +356,9 @@ def large():
 """
 
 
-def test_compare_and_check_use_the_same_baseline(
-    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch, no_known_bugs: None
+@pytest.mark.usefixtures("no_known_bugs")
+def test_compare_reads_what_write_baseline_wrote(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "counting.py").write_text(WRONG)
     monkeypatch.syspath_prepend(str(tmp_path))
