@@ -96,7 +96,7 @@ def _invocation(report: Report) -> dict[str, Any]:
     """Return whether the model was judged, and which paths were refused or not judged."""
     outcomes = report.outcomes
     notes = [
-        {"level": "note", "message": {"text": f"{each.path}: {each.outcome}: {each.reason}"}}
+        {"level": "note", "message": {"text": f"{each.path} was {each.outcome}: {each.reason}"}}
         for each in (*outcomes.of("refused"), *outcomes.of("not judged"))
     ]
     if not outcomes.judged:
