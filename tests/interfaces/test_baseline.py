@@ -20,8 +20,9 @@ from exportdiff.core.finding import Consequence, Evidence, Finding, ShownOn
 from exportdiff.core.model_identity import ModelIdentity
 from exportdiff.interfaces.checking.accepting import no_longer_shown, with_accepted
 from exportdiff.interfaces.checking.baseline import acceptance, read_baseline, write_baseline
+from exportdiff.interfaces.checking.found import Found
 from exportdiff.interfaces.checking.identifying import identity
-from exportdiff.interfaces.checking.report import Found, Report
+from exportdiff.interfaces.checking.report import Report
 from exportdiff.judging.checks.compare.leaves import LeafDifference, compare_leaf
 from exportdiff.judging.checks.compare.tolerance import default_tolerance
 from exportdiff.judging.checks.outputs import OutputLeaf, OutputStructure, PathRaised

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
     from exportdiff.core.finding import Evidence, ShownOn
     from exportdiff.core.path import Path
-    from exportdiff.interfaces.checking.report import Found, Report
+    from exportdiff.interfaces.checking.found import Found
+    from exportdiff.interfaces.checking.report import Report
 
 TOLERANCES = 100
 """An entry without a bound accepts differences of up to 100 times the default tolerance."""

@@ -30,7 +30,8 @@ from exportdiff.interfaces.output_files import check_writable, write_text
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from exportdiff.interfaces.checking.report import FailOn, Found, Report
+    from exportdiff.interfaces.checking.found import FailOn, Found
+    from exportdiff.interfaces.checking.report import Report
 
 FORMAT = 2
 BOUND = 10

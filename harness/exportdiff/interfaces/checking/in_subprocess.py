@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from exportdiff.core.finding import Finding
     from exportdiff.core.path import Path
     from exportdiff.core.target import Target
-    from exportdiff.interfaces.checking.report import Found
+    from exportdiff.interfaces.checking.found import Found
     from exportdiff.judging.causes import PathFindings
 
 TIME_LIMIT = "the time limit was reached"
@@ -215,7 +215,7 @@ class _Run:
             finding = death_finding(paths[0], death)
             self._deadly.append(finding)
             headline = finding.evidence.headline
-            self._add(PathResult(paths[0], "finding", death.reason, message=headline))
+            self._add(PathResult(paths[0], "finding", death.reason, (), headline, outcome="differs"))
             return death
         return None
 

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 from exportdiff.interfaces.checking.accepting import with_accepted
 from exportdiff.interfaces.checking.baseline import acceptance
+from exportdiff.interfaces.checking.found import read_fail_on
 from exportdiff.interfaces.checking.in_process import judge_in_process
 from exportdiff.interfaces.checking.loading import case_of
 from exportdiff.interfaces.checking.path_choice import chosen
-from exportdiff.interfaces.checking.report import read_fail_on
 from exportdiff.interfaces.wording import counted
 from exportdiff.known.corpus.entry import default_corpora
 
@@ -19,8 +19,9 @@ if TYPE_CHECKING:
     from torch import nn
 
     from exportdiff.interfaces.checking.baseline import Accept
+    from exportdiff.interfaces.checking.found import FailOn, Found
     from exportdiff.interfaces.checking.path_choice import Paths
-    from exportdiff.interfaces.checking.report import FailOn, Found, Report
+    from exportdiff.interfaces.checking.report import Report
 
 
 def compare(
