@@ -159,8 +159,8 @@ def documents() -> Iterator[str]:
         "JSON documents",
         "This page is for you if a program of yours reads what exportdiff writes. Keys may be added. If a "
         "key is renamed or removed, `format` gets another number.",
-        "Each document has a [JSON Schema](https://json-schema.org), which is installed with exportdiff in "
-        "`exportdiff/interfaces/schemas/`.",
+        "Each document has a [JSON Schema](https://json-schema.org), which is installed with exportdiff, in "
+        "`interfaces/schemas/`.",
     )
     for name in ("check-1", "summary-1", "baseline-2", "finding-1"):
         file = schemas.FOLDER / f"{name}{schemas.SUFFIX}"
