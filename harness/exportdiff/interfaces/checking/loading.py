@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from exportdiff.core.target import Target
 
 
+OF_A_USER: dict[str, bool] = {"thorough": True, "may_ask": True, "own_probes": True}
+"""The fields of the case of a user's model."""
+
 _SHAPES: tuple[type, ...] = (NoneType, Mapping, tuple, list, *DYNAMIC_SHAPES_CLASSES)
 """Types that ``torch.export.export`` accepts as dynamic shapes."""
 
@@ -42,7 +45,7 @@ def load(target: Target) -> Case:
         raise UsageError(f"{target.written} is a {kind}; name a callable that returns (model, args)")
     source = pathlib.Path(file).read_text(encoding="utf-8") if file and file.endswith(".py") else ""
     shapes, probes = (_function(getattr(module, name, None)) for name in OPTIONAL_FUNCTIONS)
-    case = Case(target.written, source, factory, shapes, probes, thorough=True, may_ask=True)
+    case = Case(target.written, source, factory, shapes, probes, **OF_A_USER)
     check(case, file)
     return case
 
@@ -76,7 +79,7 @@ def case_of(
         raise UsageError(
             f"the model is a {type(model).__name__}; give an nn.Module or a function that returns one"
         )
-    case = Case(written, "", make, _function(dynamic_shapes), _function(probes), thorough=True, may_ask=True)
+    case = Case(written, "", make, _function(dynamic_shapes), _function(probes), **OF_A_USER)
     check(case, None)
     return case
 
