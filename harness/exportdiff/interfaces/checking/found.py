@@ -52,6 +52,8 @@ class Found:
     """Why the explanation may be incomplete, for example a time limit."""
     accepted: bool = False
     """Whether the baseline accepts it."""
+    not_accepted_because: str = ""
+    """Why the baseline does not accept it, if it has an entry about such a finding."""
 
     @property
     def known(self) -> bool:
@@ -88,6 +90,7 @@ class Found:
             "deployed": self.deployed,
             "known": self.known,
             "accepted": self.accepted,
+            "not_accepted_because": self.not_accepted_because,
             "root_causes": [cause.root for cause in self.causes],
             "entries": [cause.entry for cause in self.causes if cause.entry],
             "remark": self.remark,

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from exportdiff.core.finding import Finding
+    from exportdiff.core.model_identity import ModelIdentity
     from exportdiff.core.path import Path
     from exportdiff.interfaces.checking.found import FailOn
     from exportdiff.judging.results import PathResult
@@ -44,6 +45,8 @@ class Report:
     """How many differences a second process did not show."""
     stopped: str = ""
     """Why judging ended early: the time limit or an interruption. Empty: it did not end early."""
+    model: ModelIdentity | None = None
+    """Which model it is; None if it was not built."""
 
     @property
     def outcomes(self) -> Outcomes:

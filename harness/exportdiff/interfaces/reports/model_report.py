@@ -131,6 +131,9 @@ def _print_found(found: Found, report: Report, console: Console, corpora: pathli
     for cause in found.causes:
         file = f"{corpora / 'open' / cause.entry}.py" if corpora and cause.entry else cause.name
         console.print(f"known bug of torch: {file}", style="dim", soft_wrap=True, highlight=False)
+    if found.not_accepted_because:
+        text = f"not accepted: {found.not_accepted_because}"
+        console.print(text, style="yellow", soft_wrap=True, highlight=False)
     if found.remark:
         console.print(f"remark: {found.remark}", style="yellow", soft_wrap=True, highlight=False)
 
