@@ -30,6 +30,7 @@ from exportdiff.interfaces.checking.baseline import (
     write_baseline,
 )
 from exportdiff.interfaces.checking.found import FAIL_ON
+from exportdiff.interfaces.checking.report import assembled
 from exportdiff.known.corpus.entry import default_corpora
 from exportdiff.runtime.processes.limits import limited
 from exportdiff.runtime.processes.server import server
@@ -133,17 +134,13 @@ def _run(arguments: argparse.Namespace, target: Target, shapes: object) -> int:
     baseline = read_baseline(arguments.accept) if arguments.accept else NO_BASELINE
     if arguments.write_baseline:  # a wrong file is an error now, not after minutes
         read_before_writing("--write-baseline", arguments.write_baseline)
-    report = _judged(arguments, target, shapes, paths, baseline)
-    if arguments.junit:
-        from exportdiff.interfaces.reports.junit import write_junit
-
-        write_junit(arguments.junit, [report], arguments.fail_on)
-    if arguments.sarif:
-        from exportdiff.interfaces.reports.sarif import write_sarif
-
-        write_sarif(arguments.sarif, report, target, arguments.fail_on)
-    if arguments.json:
-        print_json(report.as_dict())
+    try:
+        report = _judged(arguments, target, shapes, paths, baseline)
+    except UsageError as error:
+        # CI systems read the files, also if the model cannot be built.
+        _write(arguments, target, assembled(target.written, paths, invalid=str(error)))
+        raise
+    _write(arguments, target, report)
     if arguments.minimize:
         _minimize(arguments, target, report, shapes)
     if baseline.notice:
@@ -158,6 +155,20 @@ def _run(arguments: argparse.Namespace, target: Target, shapes: object) -> int:
         print(f"{number} findings written to {arguments.write_baseline}", file=sys.stderr)
         return 0
     return report.exit_code(arguments.fail_on)
+
+
+def _write(arguments: argparse.Namespace, target: Target, report: Report) -> None:
+    """Write the files that the user asked for, and print the report as JSON."""
+    if arguments.junit:
+        from exportdiff.interfaces.reports.junit import write_junit
+
+        write_junit(arguments.junit, [report], arguments.fail_on)
+    if arguments.sarif:
+        from exportdiff.interfaces.reports.sarif import write_sarif
+
+        write_sarif(arguments.sarif, report, target, arguments.fail_on)
+    if arguments.json:
+        print_json(report.as_dict())
 
 
 def _paths(arguments: argparse.Namespace) -> tuple[Path, ...]:

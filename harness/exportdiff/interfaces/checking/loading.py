@@ -51,7 +51,7 @@ def load(target: Target, written: object = None) -> Case:
     shapes, probes = (_function(getattr(module, name, None)) for name in OPTIONAL_FUNCTIONS)
     if written is not None:
         shapes = partial(to_torch, written)
-    case = Case(target.written, source, factory, shapes, probes, thorough=True, may_ask=True)
+    case = _case(target.written, source, factory, shapes, probes)
     return replace(case, identity=identity(check(case, file).model, factory, file, target.name))
 
 
@@ -84,8 +84,19 @@ def case_of(
         raise UsageError(
             f"the model is a {type(model).__name__}; give an nn.Module or a function that returns one"
         )
-    case = Case(written, "", make, _function(dynamic_shapes), _function(probes), thorough=True, may_ask=True)
+    case = _case(written, "", make, _function(dynamic_shapes), _function(probes))
     return replace(case, identity=identity(check(case, None).model, model))
+
+
+def _case(
+    written: str,
+    source: str,
+    make: Callable[[], object],
+    shapes: Callable[[], object] | None,
+    probes: Callable[[], object] | None,
+) -> Case:
+    """Return the case of a user's model."""
+    return Case(written, source, make, shapes, probes, thorough=True, may_ask=True, own_probes=True)
 
 
 def _function(given: object) -> Callable[[], object] | None:

@@ -63,6 +63,7 @@ class Report:
                 each.reason,
                 each.message,
                 each.excused,
+                each.first_call_because,
                 tuple(found for found in self.found if each.path in found.finding.shown_on),
             )
             for each in self.paths
@@ -126,6 +127,7 @@ class Report:
             "judged": outcomes.judged,
             "reason": self.why_unjudged(),
             "outcomes": outcomes.counts,
+            "later_calls": list(outcomes.later_calls),
             "paths": {str(each.path): each.as_dict() for each in outcomes.paths},
             "findings": [each.as_dict() for each in self.found],
             "unconfirmed": self.unconfirmed,
