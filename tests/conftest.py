@@ -29,9 +29,7 @@ def pytest_configure(config: pytest.Config) -> None:
     # Tests start hundreds of processes. Without stored bytecode, each of them would compile exportdiff again.
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     sys.dont_write_bytecode = False
-    hypothesis_profiles.draw_no_constants_of_modules()
-    hypothesis_profiles.register(os.environ)
-    hypothesis_profiles.load(config, os.environ)
+    hypothesis_profiles.configure(config, os.environ)
 
 
 @pytest.hookimpl(optionalhook=True)

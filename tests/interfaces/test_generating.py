@@ -121,6 +121,7 @@ def smallest(wanted: Callable[[DrawnModel], bool], allow: list[str], start: int 
     return find(strategy, wanted, settings=ENOUGH, random=random.Random(start)).source
 
 
+@pytest.mark.nightly
 def test_an_in_place_op_shrinks_to_15_lines() -> None:
     assert lines(smallest(lambda m: "inplace.value" in m.tags, ["inplace.*", "op.inplace.value"])) <= 15
 

@@ -9,7 +9,10 @@ from dataclasses import dataclass, replace
 from functools import cache
 
 import pytest
+import torch
 from torch._dynamo.exc import TorchDynamoException
+from torch.export.pt2_archive._package import AOTICompiledModel
+from torch.utils import _pytree as pytree
 
 from exportdiff.core.case import case_from_source
 from exportdiff.judging.checks import CHECKS
@@ -100,6 +103,29 @@ def judged(request: pytest.FixtureRequest) -> Iterator[Judged]:
     yield Judged(fault, tuple(paths), planted, after)
 
 
+class Loader:
+    """What AOTICompiledModel calls, without a compiled model: it returns its inputs."""
+
+    specs = tuple(pytree.treespec_dumps(pytree.tree_structure(each)) for each in (((0, 0), {}), [0, 0]))
+
+    def get_call_spec(self) -> tuple[str, ...]:
+        return self.specs
+
+    def boxed_run(self, inputs: list[torch.Tensor]) -> list[torch.Tensor]:
+        return list(inputs)
+
+
+def test_a_fault_of_packages_reverses_inputs() -> None:
+    fault, (one, two) = FAULTS[PACKAGE], torch.arange(2)
+    skip_unless_it_can_be_planted(fault)
+    package = AOTICompiledModel(Loader())
+    assert package(one, two) == [one, two]
+    with fault.plant():
+        assert package(one, two) == [two, one]
+    assert package(one, two) == [one, two]
+
+
+@pytest.mark.nightly
 def test_a_fault_of_packages_shows() -> None:
     fault = FAULTS[PACKAGE]
     case = replace(case_from_source(fault.source), thorough=False)
