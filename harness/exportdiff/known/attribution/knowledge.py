@@ -8,11 +8,11 @@ import sys
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache, cached_property
-from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 from exportdiff.core.cache_files import write_cache_file
 from exportdiff.core.own_code import PACKAGE, digest_of
+from exportdiff.core.torch_versions import torch_build
 from exportdiff.known.attribution.likeness import Likeness
 from exportdiff.known.corpus.entry import FIXES, Entry, find_files
 from exportdiff.known.corpus.trial_results import cache_folder, fix_trials, open_entries
@@ -112,5 +112,5 @@ def _digest(corpora: pathlib.Path) -> str:
     files = (*own, *find_files([corpora]), *sorted((corpora / FIXES).glob("*.patch")))
     # The name of each recorded trial is a digest of what was tried.
     trials = sorted(file.name for file in (cache_folder() / "fit").glob("*.json"))
-    parts = [sys.version, version("torch"), str(corpora), digest_of(files), *trials]
+    parts = [sys.version, torch_build(), str(corpora), digest_of(files), *trials]
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()

@@ -9,10 +9,10 @@ import importlib
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
-from importlib.metadata import version
 from types import FunctionType
 from typing import TYPE_CHECKING
 
+from exportdiff.core.torch_versions import torch_version
 from exportdiff.runtime.patching.binding import check_bound
 from exportdiff.runtime.patching.code import exchanged
 from exportdiff.runtime.patching.compiling import added_names
@@ -49,7 +49,7 @@ def choose_patch(candidates: tuple[Fix, ...]) -> Fix:
     """
     if len(candidates) == 1:
         return candidates[0]
-    here = _numbers(version("torch"))
+    here = _numbers(torch_version())
 
     def order(fix: Fix) -> tuple[int, tuple[int, ...]]:
         numbers = _numbers(fix.version)
