@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import pathlib
 import subprocess
 import sys
@@ -218,18 +219,17 @@ def ids(check: str, evidence: Evidence) -> str:
 
 
 def on_each_runner() -> Iterator[ParameterSet]:
-    """Yield each evidence with each runner that can show it."""
-    for check, evidence in EVIDENCE:
-        for runner in ("module", "unflatten"):
-            if runner == "module" and evidence.stage == "lower" and check == "structure":
-                continue  # ep.module() has no hierarchy
-            # A file about a process that dies starts two; whichever runner it names, the rest is the same.
-            marks = [pytest.mark.nightly] if check == "alive" and runner == "unflatten" else []
+    """Yield each evidence with each runner that can show it; in turn, one of the two each time."""
+    for number, (check, evidence) in enumerate(EVIDENCE):
+        without_hierarchy = evidence.stage == "lower" and check == "structure"
+        runners = ("unflatten",) if without_hierarchy else ("module", "unflatten")
+        for place, runner in enumerate(runners):
+            marks = [] if (number + place) % len(runners) == 0 else [pytest.mark.nightly]
             name = f"{ids(check, evidence)}-{runner}"
             yield pytest.param(check, evidence, runner, marks=marks, id=name)
 
 
-@pytest.mark.parametrize(("check", "evidence", "runner"), on_each_runner())
+@pytest.mark.parametrize(("check", "evidence", "runner"), list(on_each_runner()))
 def test_every_evidence_has_a_file_that_runs(
     check: str, evidence: Evidence, runner: str, tmp_path: pathlib.Path
 ) -> None:
@@ -280,7 +280,7 @@ def below(base: type[object]) -> Iterator[type[object]]:
         yield from below(each)
 
 
-COMPILED: list[tuple[str, Evidence]] = [
+COMPILED: list[tuple[str, Evidence] | ParameterSet] = [
     ("guards", Recompiled("forward", "program", "")),
     ("outputs", VALUE),
     ("outputs", OutputLeaf(2, "[0]", "fresh", leaf())),
@@ -294,11 +294,11 @@ COMPILED: list[tuple[str, Evidence]] = [
         ("purity", ProcessLeftDifferent(1, name, None, "", None))
         for name in ("grad mode", "text on standard output", "text on standard error")
     ),
-    ("alive", ProcessDied("abort", "signal 11")),
+    pytest.param("alive", ProcessDied("abort", "signal 11"), marks=pytest.mark.nightly),
 ]
 
 
-@pytest.mark.parametrize(("check", "evidence"), COMPILED, ids=[ids(*each) for each in COMPILED])
+@pytest.mark.parametrize(("check", "evidence"), COMPILED)
 def test_evidence_of_compiled_paths_has_a_file_that_runs(
     check: str, evidence: Evidence, tmp_path: pathlib.Path
 ) -> None:
@@ -433,8 +433,15 @@ def make():
 """
 
 
-@pytest.mark.parametrize("what", ["accepted", "served", "refused-but-changed", "after-refusal", "left"])
-@pytest.mark.parametrize("deviation", DEVIATIONS)
+def ways_to_leave_the_spec() -> Iterator[ParameterSet]:
+    """Yield each deviation with each result; each time, one result of each deviation, and all results."""
+    results = ("accepted", "served", "refused-but-changed", "after-refusal", "left")
+    for (row, deviation), (column, what) in itertools.product(enumerate(DEVIATIONS), enumerate(results)):
+        marks = [] if (row + column) % len(results) == 0 else [pytest.mark.nightly]
+        yield pytest.param(deviation, what, marks=marks, id=f"{deviation}-{what}")
+
+
+@pytest.mark.parametrize(("deviation", "what"), list(ways_to_leave_the_spec()))
 def test_every_way_to_leave_the_spec_has_a_file_that_runs(
     deviation: str, what: str, tmp_path: pathlib.Path
 ) -> None:
