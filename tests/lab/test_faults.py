@@ -115,9 +115,8 @@ def test_a_fault_of_packages_reverses_inputs() -> None:
     fault, (one, two) = FAULTS[PACKAGE], torch.arange(2)
     skip_unless_it_can_be_planted(fault)
     loader = mock.Mock()  # instead of a compiled model: it returns its inputs
-    loader.get_call_spec.return_value = [
-        pytree.treespec_dumps(pytree.tree_structure(each)) for each in (((0, 0), {}), [0, 0])
-    ]
+    arguments, results = pytree.tree_structure(((0, 0), {})), pytree.tree_structure([0, 0])
+    loader.get_call_spec.return_value = list(map(pytree.treespec_dumps, (arguments, results)))
     loader.boxed_run = list
     package = AOTICompiledModel(loader)
     assert package(one, two) == [one, two]
