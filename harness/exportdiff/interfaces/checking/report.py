@@ -20,10 +20,11 @@ if TYPE_CHECKING:
     from exportdiff.interfaces.checking.found import FailOn
     from exportdiff.judging.results import PathResult
 
-MORE_LINES = 6
-"""How many lines of a refusal are printed: the first one may only say which constraint is violated."""
-
 UNCONFIRMED = "a second process did not show its differences"
+
+
+FORMAT = 1
+"""The version of the JSON document: interfaces/schemas/check-1.schema.json."""
 
 
 @dataclass(frozen=True)
@@ -105,18 +106,11 @@ class Report:
         agree = self.outcomes.counts["agrees"]
         return f"{agree} of {counted(len(self.paths), 'path')} agree with eager"
 
-    def more_of_refusal(self) -> tuple[str, ...]:
-        """Return the lines of the refusal that follow the one in ``why_unjudged``."""
-        outcomes = self.outcomes
-        refused = outcomes.of("refused")
-        if outcomes.judged or outcomes.ended or not refused:
-            return ()
-        return _lines(refused[0].message)[1:MORE_LINES]
-
     def as_dict(self) -> dict[str, Any]:
         """Return it ready for JSON."""
         outcomes = self.outcomes
         return {
+            "format": FORMAT,
             "name": self.name,
             "torch": self.torch,
             "judged": outcomes.judged,
