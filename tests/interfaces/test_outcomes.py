@@ -154,11 +154,7 @@ REFUSED = [started(), done(0, refused=True), CampaignFinished(2.0, "examples", 0
     [
         ([started(), CampaignFinished(2.0, "time", 0, 1.0)], 2, "the campaign ended before the first"),
         (
-            [
-                started(),
-                replace(done(0), valid=False, invalid_reason="eager raised: x", paths=()),
-                REFUSED[-1],
-            ],
+            [started(), INVALID, REFUSED[-1]],
             2,
             "none of 1 program is valid (eager raised)",
         ),

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from exportdiff.interfaces.checking.default_paths import BY_DEFAULT
 from exportdiff.interfaces.checking.found import PROPERTIES
 from exportdiff.interfaces.reports.commands import has_command
+from exportdiff.interfaces.reports.text import TEXT_WIDTH
 from exportdiff.interfaces.wording import counted, listed
 from exportdiff.judging.exemptions.refusals import REFUSALS
 
@@ -60,7 +61,11 @@ def summary(report: Report, fail_on: FailOn) -> Iterator[str]:
     if accepted := sum(each.accepted for each in report.found):
         yield f"findings that the baseline accepts: {accepted}"
     if not outcomes.judged and not failing:
-        yield f"{report.name} was not judged: {report.why_unjudged()}"
+        refused = len(outcomes.of("refused"))
+        all_refused = not outcomes.ended and refused == len(outcomes.paths) > 0
+        where = f"all {refused} paths" if refused > 1 else "the only path"
+        why = f"torch refuses it on {where}" if all_refused else report.why_unjudged()
+        yield from _about(report.name, f" was not judged: {why}")
         return
     if differing := outcomes.of("differs"):
         yield f"{_named(differing)} {'differ' if len(differing) > 1 else 'differs'} from eager"
@@ -72,7 +77,16 @@ def summary(report: Report, fail_on: FailOn) -> Iterator[str]:
         counts += f", {left} not judged"
     known = sum(each.known for each in failing)
     number = f"{counted(len(failing), 'finding')} ({counted(known, 'known bug')} of torch)"
-    yield f"{report.name}: {counts}; {number if failing else 'nothing fails'}"
+    yield from _about(report.name, f": {counts}; {number if failing else 'nothing fails'}")
+
+
+def _about(name: str, text: str) -> Iterator[str]:
+    """Yield a sentence about the model; a name that is too long has a separate line."""
+    if len(name + text) <= TEXT_WIDTH:
+        yield name + text
+    else:
+        yield f"{name}:"
+        yield f"  {text.lstrip(': ')}"
 
 
 def _properties(outcomes: Outcomes) -> str:
@@ -87,37 +101,35 @@ def _properties(outcomes: Outcomes) -> str:
     return ", ".join([f"{PROPERTIES[0]} agree on {first}", *rest])
 
 
-def next_step(report: Report, fail_on: FailOn, corpora: pathlib.Path | None) -> str:
-    """Return the last line: what to do next."""
+def next_step(report: Report, fail_on: FailOn, corpora: pathlib.Path | None) -> tuple[str, str]:
+    """Return what to do next, and the command, file or document for it; either may be empty."""
     outcomes, failing = report.outcomes, report.failing(fail_on)
     if failing:
         return _about_finding(report, failing, corpora)
     if report.invalid:
-        return "correct the model or its inputs, and check it again"
+        return "correct the model or its inputs, and check it again", ""
     if report.stopped:
-        return "give it more time, e.g. --limit 30m, or fewer paths with --paths"
+        return "give it more time, e.g. --limit 30m, or fewer paths with --paths", ""
     if not outcomes.judged and outcomes.of("refused"):
-        return "change the model as torch says, or try other paths: exportdiff paths"
+        return "change the model as torch says, or try other paths", "exportdiff paths"
     if not outcomes.judged:
-        return "choose other paths: exportdiff paths"
+        return "choose other paths", "exportdiff paths"
     if {each.path.without_device for each in outcomes.paths} <= set(BY_DEFAULT):
-        return _command(report, "--all", 'paths="all"') + " judges all paths; it takes minutes"
-    return "let CI check it: docs/guides/ci-and-baselines.md"
+        return "judge all paths, in some minutes", _command(report, "--all", 'paths="all"')
+    return "let CI check it", "docs/guides/ci-and-baselines.md"
 
 
-def _about_finding(report: Report, failing: Sequence[Found], corpora: pathlib.Path | None) -> str:
+def _about_finding(report: Report, failing: Sequence[Found], corpora: pathlib.Path | None) -> tuple[str, str]:
     """Return how to learn more about a finding: first one that is not a known bug."""
     first = min(failing, key=lambda each: each.known)
     path = first.finding.path.without_device
     if not first.known and has_command(report.name):
-        return (
-            f"write a short script for an issue: {_command(report, f"--paths '{path}' --minimize 60s", '')}"
-        )
+        return "write a short script for an issue", _command(report, f"--paths '{path}' --minimize 60s", "")
     entry = next((each.entry for each in first.causes if each.entry), "")
     if corpora is not None and entry:
-        return f"read about the bug, and what to write instead: {corpora / 'open' / entry}.py"
+        return "read about the bug, and what to write instead", f"{corpora / 'open' / entry}.py"
     accept = _command(report, "--write-baseline accepted.json", 'accept="accepted.json"')
-    return f"correct the model, or accept what you know: {accept}"
+    return "correct the model, or accept what you know", accept
 
 
 def _command(report: Report, options: str, argument: str) -> str:

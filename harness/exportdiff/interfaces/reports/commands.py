@@ -41,5 +41,5 @@ def check_command(model: str, path: Path) -> str:
 
 
 def has_command(model: str) -> bool:
-    """Whether the model is written as FILE.py:NAME or package.module:NAME, and has not the name of an object."""
+    """Whether the model has the name of a function for the command, and not that of an object."""
     return ":" in model

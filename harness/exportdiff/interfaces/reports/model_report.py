@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+import io
 from typing import TYPE_CHECKING
 
+from rich.console import Console
 from rich.text import Text
 
 from exportdiff.interfaces.checking.check_steps import Confirming, Explaining, PathDone
 from exportdiff.interfaces.reports.check_summary import left_out, next_step, summary
 from exportdiff.interfaces.reports.commands import check_command
-from exportdiff.interfaces.reports.text import TEXT_WIDTH, finding_block, wrapped
+from exportdiff.interfaces.reports.text import (
+    AS_WRITTEN,
+    PLAIN_WIDTH,
+    TEXT_WIDTH,
+    finding_block,
+    wrapped,
+)
 
 if TYPE_CHECKING:
     import pathlib
     from collections.abc import Iterable, Sequence
 
-    from rich.console import Console
     from rich.status import Status
 
     from exportdiff.core.path import Path
@@ -117,7 +124,22 @@ def print_report(report: Report, console: Console, fail_on: FailOn, corpora: pat
             _print_found(each, report, console, corpora)
     console.print()
     print_lines(console, summary(report, fail_on))
-    print_lines(console, [f"next: {next_step(report, fail_on, corpora)}"])
+    text, command = next_step(report, fail_on, corpora)
+    line = f"next: {text}: {command}" if command else f"next: {text}"
+    if len(line) > TEXT_WIDTH and command:
+        line = f"next: {text}:\n{command}"
+    console.print(line, soft_wrap=True, highlight=False)
+
+
+def report_text(report: Report, fail_on: FailOn, corpora: pathlib.Path | None) -> str:
+    """Return what the command prints about a model."""
+    text = io.StringIO()
+    console = Console(file=text, width=PLAIN_WIDTH, **AS_WRITTEN)
+    rows = PathRows(console, [each.path for each in report.paths])
+    for result in report.paths:
+        rows.row(str(result.path), result.outcome, note(result))
+    print_report(report, console, fail_on, corpora)
+    return text.getvalue()
 
 
 def print_lines(console: Console, lines: Iterable[str], style: str = "") -> None:
