@@ -99,12 +99,14 @@ class Report:
             return f"torch refuses it on {where}: {_lines(refused[0].message)[0]}"
         if left:
             return f"no path can judge it: {left[0].reason}"
-        return "no path was chosen"
+        return "no finding is listed for the paths that differ" if outcomes.paths else "no path was chosen"
 
     def agreement(self) -> str:
         """Return how many paths agree with eager, for example ``3 of 9 paths agree with eager``."""
-        agree = self.outcomes.counts["agrees"]
-        return f"{agree} of {counted(len(self.paths), 'path')} agree with eager"
+        outcomes = self.outcomes
+        paths = counted(len(outcomes.paths), "path")
+        verb = "agrees" if len(outcomes.paths) == 1 else "agree"
+        return f"{outcomes.counts['agrees']} of {paths} {verb} with eager"
 
     def as_dict(self) -> dict[str, Any]:
         """Return it ready for JSON."""
