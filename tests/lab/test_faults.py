@@ -81,7 +81,7 @@ PACKAGE = "a_package_reverses_its_inputs"
 def faults(at_night: Collection[str]) -> pytest.MarkDecorator:
     """Give a test what each fault shows."""
     each = [
-        pytest.param(fault, marks=pytest.mark.nightly if name in at_night else (), id=name)
+        pytest.param(fault, marks=[pytest.mark.nightly] if name in at_night else [], id=name)
         for name, fault in FAULTS.items()
     ]
     return pytest.mark.parametrize("judged", each, indirect=True, scope="module")
@@ -114,10 +114,10 @@ def judged(request: pytest.FixtureRequest) -> Iterator[Judged]:
 def test_a_fault_of_packages_reverses_inputs() -> None:
     fault, (one, two) = FAULTS[PACKAGE], torch.arange(2)
     skip_unless_it_can_be_planted(fault)
-    loader = mock.Mock()  # instead of a compiled model: it returns its inputs
     arguments, results = pytree.tree_structure(((0, 0), {})), pytree.tree_structure([0, 0])
-    loader.get_call_spec.return_value = list(map(pytree.treespec_dumps, (arguments, results)))
-    loader.boxed_run = list
+    specs = list(map(pytree.treespec_dumps, (arguments, results)))
+    # Instead of a compiled model: it returns its inputs.
+    loader = mock.Mock(**{"get_call_spec.return_value": specs, "boxed_run": list})
     package = AOTICompiledModel(loader)
     assert package(one, two) == [one, two]
     with fault.plant():
