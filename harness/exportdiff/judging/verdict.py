@@ -248,7 +248,8 @@ def _invalid(reference: EagerObservation, order: Sequence[int]) -> str:
 def _raised(number: int, failure: Failure, order: Sequence[int]) -> str:
     first_line = failure.message.strip().partition("\n")[0]
     where = f"probe {order[number - CALLS]}" if number >= CALLS and order else _called(number)
-    return f"eager raised {failure.name} in {where}: {first_line}"
+    line = f" ({failure.line})" if failure.line else ""
+    return f"eager raised {failure.name} in {where}: {first_line}{line}"
 
 
 def _needs_given_values(reference: EagerObservation) -> bool:
