@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
+    from exportdiff.interfaces.checking.report import Found
     from exportdiff.judging.results import PathResult
 
 
@@ -30,4 +31,21 @@ class Explaining:
     findings: int
 
 
-CheckStep: TypeAlias = PathDone | Confirming | Explaining
+@dataclass(frozen=True)
+class FindingConfirmed:
+    """A second process shows a finding as well. It is not explained yet."""
+
+    found: Found
+
+
+@dataclass(frozen=True)
+class FindingExplained:
+    """exportdiff has looked for a finding in the corpus."""
+
+    found: Found
+    """The finding, as it was confirmed."""
+    parts: tuple[Found, ...]
+    """The finding with its causes; several parts if some of its paths have other causes."""
+
+
+CheckStep: TypeAlias = PathDone | Confirming | FindingConfirmed | Explaining | FindingExplained

@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING
 
 from exportdiff.interfaces.checking.report import Found
 from exportdiff.judging.results import Verdict
-from exportdiff.known.attribution.attribute import explain
+from exportdiff.known.attribution.attribute import explanations
 from exportdiff.known.attribution.knowledge import knowledge
 
 if TYPE_CHECKING:
     import pathlib
+    from collections.abc import Iterator
 
     from exportdiff.core.case import Case
     from exportdiff.interfaces.checking.report import Report
@@ -24,13 +25,13 @@ SECONDS = 90.0
 """The limit of CPU time for all findings of a model."""
 
 
-def explained(case: Case, report: Report, corpora: pathlib.Path) -> tuple[Found, ...]:
-    """Return the findings of a report with the root causes that explain them.
+def explained(case: Case, report: Report, corpora: pathlib.Path) -> Iterator[tuple[Found, ...]]:
+    """Yield each finding of a report with the root causes that explain it, in parts if its paths differ.
 
     A user's model has no tags, so no trigger of the corpus matches it.
     """
     findings = tuple(each.finding for each in report.found)
     verdict = Verdict(True, "", report.paths, findings, 0.0)
     known = knowledge(corpora.resolve())
-    parts = explain(case, verdict, (), known, each=JUDGEMENTS, seconds=SECONDS)
-    return tuple(Found(part.finding, part.causes, part.remark) for part in parts)
+    for parts in explanations(case, verdict, (), known, each=JUDGEMENTS, seconds=SECONDS):
+        yield tuple(Found(part.finding, part.causes, part.remark, part.searched) for part in parts)

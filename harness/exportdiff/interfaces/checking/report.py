@@ -12,7 +12,7 @@ from exportdiff.interfaces.wording import counted
 from exportdiff.judging.results import Unjudged
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from exportdiff.core.finding import Finding
     from exportdiff.core.path import Path
@@ -31,7 +31,11 @@ grad mode are changed.
 
 FailOn: TypeAlias = Literal["any", "new", "silent"]
 """Which findings fail. ``any``: all that are not harmless; ``new``: of these, findings that the corpus does
-not explain; ``silent``: findings that are wrong without an error."""
+not explain, or that were not looked for to the end; ``silent``: findings that are wrong without an error."""
+
+Explanation: TypeAlias = Literal["known", "new", "not explained"]
+"""``known``: the corpus explains a finding. ``new``: it does not. ``not explained``: the search ended early,
+for example at a time limit."""
 
 FAIL_ON: tuple[FailOn, ...] = get_args(FailOn)
 
@@ -57,9 +61,11 @@ class Found:
 
     finding: Finding
     causes: tuple[RootCause, ...] = ()
-    """The known bugs of torch that explain it; empty: it is new."""
+    """The known bugs of torch that explain it."""
     remark: str = ""
     """Why the explanation may be incomplete, for example a time limit."""
+    searched: bool = True
+    """Whether the search for its causes came to its end."""
     accepted: bool = False
     """Whether the baseline accepts it."""
 
@@ -67,6 +73,13 @@ class Found:
     def known(self) -> bool:
         """Whether the corpus explains it."""
         return bool(self.causes)
+
+    @property
+    def explanation(self) -> Explanation:
+        """What the search in the corpus gave."""
+        if self.causes:
+            return "known"
+        return "new" if self.searched else "not explained"
 
     @property
     def deployed(self) -> bool:
@@ -97,6 +110,7 @@ class Found:
             "meaning": self.meaning,
             "deployed": self.deployed,
             "known": self.known,
+            "explanation": self.explanation,
             "accepted": self.accepted,
             "root_causes": [cause.root for cause in self.causes],
             "entries": [cause.entry for cause in self.causes if cause.entry],
@@ -213,18 +227,3 @@ def assembled(
     left = tuple(Unjudged(path, invalid or stopped) for path in asked if path not in known)
     found = tuple(map(Found, findings))
     return Report(name, version("torch"), paths, (*unjudged, *left), found, invalid, stopped=stopped)
-
-
-def confirmed(report: Report, again: Callable[[tuple[Path, ...], int], Sequence[Finding]]) -> Report:
-    """Keep the findings that a second judgement shows as well.
-
-    ``again`` receives the paths to judge and the number of their findings. A path that ends its process is
-    not judged again: it did so twice already, first with the other paths, then alone.
-    """
-    once = [each for each in report.found if each.finding.kind not in ("abort", "hang")]
-    if not once:
-        return report
-    paths = tuple(dict.fromkeys(path for each in once for path in each.finding.shown_on))
-    seen = {finding.fingerprint for finding in again(paths, len(once))}
-    kept = tuple(each for each in report.found if each not in once or each.finding.fingerprint in seen)
-    return replace(report, found=kept, unconfirmed=len(report.found) - len(kept))

@@ -14,7 +14,7 @@ from exportdiff.interfaces.wording import counted
 
 if TYPE_CHECKING:
     import pathlib
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from rich.console import Console
     from rich.status import Status
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from exportdiff.interfaces.checking.check_steps import CheckStep
     from exportdiff.interfaces.checking.report import FailOn, Found, Meaning, Report
     from exportdiff.judging.results import PathResult
+    from exportdiff.known.attribution.explained import RootCause
 
 HEADINGS: dict[Meaning, str] = {
     "wrong": "wrong, without an error",
@@ -91,8 +92,17 @@ def note(result: PathResult) -> str:
     return ", ".join(notes)
 
 
-def print_report(report: Report, console: Console, fail_on: FailOn, corpora: pathlib.Path | None) -> None:
-    """Print the paths that were not judged, the findings and the summary."""
+def print_report(
+    report: Report,
+    console: Console,
+    fail_on: FailOn,
+    corpora: pathlib.Path | None,
+    printed: Collection[str] = (),
+) -> None:
+    """Print the paths that were not judged, the findings and the summary.
+
+    ``printed``: the fingerprints of findings that need not be printed again.
+    """
     for left in report.unjudged:
         console.print(
             Text.assemble(f"{left.path}  ", ("unjudged", STYLES["unjudged"]), f"  {left.reason}"),
@@ -100,7 +110,11 @@ def print_report(report: Report, console: Console, fail_on: FailOn, corpora: pat
             highlight=False,
         )
     for meaning, heading in HEADINGS.items():
-        group = [each for each in report.found if each.meaning == meaning and not each.accepted]
+        group = [
+            each
+            for each in report.found
+            if each.meaning == meaning and not each.accepted and each.finding.fingerprint not in printed
+        ]
         if not group:
             continue
         console.print(f"\n{heading}: {len(group)}", style="bold", highlight=False)
@@ -110,22 +124,33 @@ def print_report(report: Report, console: Console, fail_on: FailOn, corpora: pat
                 continue
             if number:
                 console.print()
-            _print_found(each, report, console, corpora)
+            print_found(each, report.name, console)
+            _print_explanation(each, console, corpora)
     console.print()
     for line in summary(report, fail_on):
         console.print(line, soft_wrap=True, highlight=False)
 
 
-def _print_found(found: Found, report: Report, console: Console, corpora: pathlib.Path | None) -> None:
-    command = check_command(report.name, found.finding.path)
+def print_found(found: Found, model: str, console: Console) -> None:
+    """Print a finding without its explanation."""
+    command = check_command(model, found.finding.path)
     console.print(finding_block(found.finding, (command,)), soft_wrap=True, end="")
     if not found.deployed:
         console.print("only on paths that few people deploy", style="dim", highlight=False)
+
+
+def _print_explanation(found: Found, console: Console, corpora: pathlib.Path | None) -> None:
     for cause in found.causes:
-        file = f"{corpora / 'open' / cause.entry}.py" if corpora and cause.entry else cause.name
-        console.print(f"known bug of torch: {file}", style="dim", soft_wrap=True, highlight=False)
+        console.print(cause_line(cause, corpora), style="dim", soft_wrap=True, highlight=False)
     if found.remark:
-        console.print(f"remark: {found.remark}", style="yellow", soft_wrap=True, highlight=False)
+        name = "not explained" if found.explanation == "not explained" else "remark"
+        console.print(f"{name}: {found.remark}", style="yellow", soft_wrap=True, highlight=False)
+
+
+def cause_line(cause: RootCause, corpora: pathlib.Path | None) -> str:
+    """Return ``known bug of torch: corpora/open/NAME.py``."""
+    file = f"{corpora / 'open' / cause.entry}.py" if corpora and cause.entry else cause.name
+    return f"known bug of torch: {file}"
 
 
 def _line(found: Found) -> str:
@@ -150,6 +175,9 @@ def summary(report: Report, fail_on: FailOn) -> list[str]:
     counts = report.agreement()
     if refused:
         counts += f", torch refuses {refused}"
+    open_ = sum(each.explanation == "not explained" for each in failing)
+    if open_ and fail_on == "new":
+        lines.append(f"findings that were not explained, and fail because they may be new: {open_}")
     if failing:
         known = sum(each.known for each in failing)
         number = f"{counted(len(failing), 'finding')} ({counted(known, 'known bug')} of torch)"

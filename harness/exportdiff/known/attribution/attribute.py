@@ -63,20 +63,44 @@ def explain(
 ) -> tuple[ExplainedFinding, ...]:
     """Find the root causes of the findings that plain torch shows.
 
-    Returns each finding of the verdict once, or once for each part of its paths that has other causes.
+    Returns each finding of the verdict once, or once for each part of its paths that has other causes. The
+    arguments are those of ``explanations``.
+    """
+    found = explanations(
+        case, verdict, tags, known, judge, mended=mended, judgements=judgements, each=each, seconds=seconds
+    )
+    return tuple(part for parts in found for part in parts)
+
+
+def explanations(
+    case: Case,
+    verdict: Verdict,
+    tags: Collection[str],
+    known: Knowledge,
+    judge: Judge = judge_case,
+    *,
+    mended: Verdict | None = None,
+    judgements: int | None = None,
+    each: int = JUDGEMENTS,
+    seconds: float = SECONDS,
+) -> Iterator[tuple[ExplainedFinding, ...]]:
+    """Yield each finding of a verdict with its root causes, as soon as they are known.
+
+    A finding has several parts if some of its paths have other causes.
     ``tags``: the tags of the program. ``mended``: the verdict on mended torch, if there is one.
     ``judgements``: how often the case may be judged again for all findings together; None: no limit.
     ``each``: the same for one finding. ``seconds``: the limit of CPU time.
     """
     if not verdict.findings:
-        return ()
+        return
     trial = Trial(case, known, judge)
     paths = tuple(dict.fromkeys(path for finding in verdict.findings for path in finding.shown_on))
     trial.record(frozenset(), paths, verdict)
     if mended is not None:
         trial.record(frozenset(known.usable), [result.path for result in mended.paths], mended)
     search = _Search(trial, tags, judgements, each, seconds)
-    return tuple(part for finding in verdict.findings for part in search.parts(finding))
+    for finding in verdict.findings:
+        yield tuple(search.parts(finding))
 
 
 def likely_order(finding: Finding, case: Case, known: Knowledge) -> list[str]:
@@ -136,7 +160,7 @@ class _Search:
                 self._left -= budget.spent
         if not best.names:
             alike = resembling(finding, self._trial.case, self._tags, self._known)
-            return alike or ExplainedFinding(finding, remark=remark)
+            return alike or ExplainedFinding(finding, remark=remark, searched=not remark)
         part = on_paths(finding, best.paths)
         if remark and len(best.names) > 1:
             # It is verified that the fixes mend it, but not which of them are necessary.
