@@ -130,6 +130,8 @@ class _Patched:
     """The new functions and imports: the namespace of a module, a name, and its value."""
     fixes_of: Mapping[int, tuple[str, ...]]
     """The fixes that changed a code object, by its ``id``, because several fixes may have equal code."""
+    lines_of: Mapping[int, Mapping[int, str]]
+    """The lines of a code object that fixes have changed, each with the name of the fix; by its ``id``."""
 
 
 _ADDED: dict[str, set[str]] = {}
@@ -144,6 +146,7 @@ def _patched(fixes: tuple[Fix, ...]) -> _Patched:
     codes: list[tuple[FunctionType, CodeType]] = []
     names: list[tuple[dict[str, object], str, object]] = []
     fixes_of: dict[int, tuple[str, ...]] = {}
+    lines_of: dict[int, Mapping[int, str]] = {}
     for path, chunks in plan.items():
         module = modules[path]
         ours = _ADDED.setdefault(module.__name__, set())
@@ -159,12 +162,14 @@ def _patched(fixes: tuple[Fix, ...]) -> _Patched:
                 check_bound(changed.fix_names, path, code, [each.__code__ for each in functions], bound)
                 codes.extend((function, code) for function in functions)
                 fixes_of |= dict.fromkeys(map(id, _inside(code)), here)
+                lines_of |= dict.fromkeys(map(id, _inside(code)), dict(changed.lines))
             for name, value in added[id(changed)].items():
                 if isinstance(value, FunctionType) and value.__globals__ is module.__dict__:
                     check_bound(changed.fix_names, path, value.__code__, [], bound)
                     fixes_of |= dict.fromkeys(map(id, _inside(value.__code__)), here)
+                    lines_of |= dict.fromkeys(map(id, _inside(value.__code__)), dict(changed.lines))
                 names.append((module.__dict__, name, value))
-    return _Patched(tuple(codes), tuple(names), fixes_of)
+    return _Patched(tuple(codes), tuple(names), fixes_of, lines_of)
 
 
 def _inside(code: CodeType) -> Iterator[CodeType]:
