@@ -18,8 +18,9 @@ import pytest
 import exportdiff
 from exportdiff.cli import main
 from exportdiff.core.finding import Evidence
+from exportdiff.interfaces.checking.found import Found
 from exportdiff.interfaces.checking.in_subprocess import judge_in_subprocess
-from exportdiff.interfaces.checking.report import Found, Report
+from exportdiff.interfaces.checking.report import Report
 from exportdiff.judging.checks.purity import ModuleChanged, Printed, ProcessChanged, ProcessLeftDifferent
 from exportdiff.judging.checks.sharing import CopyShares
 from exportdiff.known.attribution.explained import RootCause

@@ -27,7 +27,7 @@ from exportdiff.interfaces.checking.baseline import (
     with_accepted,
     write_baseline,
 )
-from exportdiff.interfaces.checking.report import FAIL_ON
+from exportdiff.interfaces.checking.found import FAIL_ON
 from exportdiff.known.corpus.entry import default_corpora
 from exportdiff.runtime.processes.server import server
 

@@ -27,8 +27,9 @@ if TYPE_CHECKING:
     from torch import nn
 
     from exportdiff.interfaces.checking.baseline import Accept, AcceptedFinding
+    from exportdiff.interfaces.checking.found import FailOn, Found
     from exportdiff.interfaces.checking.path_choice import Paths
-    from exportdiff.interfaces.checking.report import FailOn, Found, Report
+    from exportdiff.interfaces.checking.report import Report
     from exportdiff.interfaces.checking.reproducing import WrittenRepro
 
 MARKER = "export_paths"
@@ -135,7 +136,7 @@ def _read(config: pytest.Config) -> Options:
 def _fail_on(text: str) -> FailOn:
     if text == "any":
         return "any"
-    from exportdiff.interfaces.checking.report import read_fail_on
+    from exportdiff.interfaces.checking.found import read_fail_on
 
     return read_fail_on("--export-fail-on", text)
 
@@ -181,8 +182,8 @@ class ExportEquivalence:
         """
         __tracebackhide__ = True
         from exportdiff.interfaces.checking.baseline import with_accepted
+        from exportdiff.interfaces.checking.found import read_fail_on
         from exportdiff.interfaces.checking.python_api import compare, explanation
-        from exportdiff.interfaces.checking.report import read_fail_on
 
         options = self.options
         fail_on = read_fail_on("fail_on", fail_on or options.fail_on)

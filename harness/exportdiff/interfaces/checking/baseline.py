@@ -16,7 +16,8 @@ from exportdiff.known.attribution.explained import on_paths
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from exportdiff.interfaces.checking.report import FailOn, Found, Report
+    from exportdiff.interfaces.checking.found import FailOn, Found
+    from exportdiff.interfaces.checking.report import Report
 
 FORMAT = 1
 

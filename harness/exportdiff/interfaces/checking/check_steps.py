@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
-    from exportdiff.interfaces.checking.report import Found
+    from exportdiff.interfaces.checking.found import Found
     from exportdiff.judging.results import PathResult
 
 

@@ -10,7 +10,10 @@ if TYPE_CHECKING:
 
     from exportdiff.core.finding import Finding
     from exportdiff.core.path import Path
-    from exportdiff.interfaces.checking.report import Found, Report
+    from exportdiff.interfaces.checking.found import Found
+    from exportdiff.interfaces.checking.report import Report
+
+UNCONFIRMED = "a second process did not show its differences"
 
 
 class Confirmation:
@@ -46,9 +49,20 @@ class Confirmation:
             self._on_confirmed(found)
 
     def finished(self) -> Report:
-        """Return the report without the findings that are not confirmed; it counts them."""
+        """Return the report without the findings that are not confirmed; it counts them.
+
+        A path that differs only in these was not judged.
+        """
         kept = tuple(each for each in self._report.found if not self._waits(each))
-        return replace(self._report, found=kept, unconfirmed=self.waiting)
+        gone = {path for each in self._waiting.values() for path in each.finding.shown_on}
+        gone -= {path for each in kept for path in each.finding.shown_on}
+        results = tuple(
+            replace(each, outcome="not judged", reason=UNCONFIRMED)
+            if each.path in gone and each.outcome == "differs"
+            else each
+            for each in self._report.paths
+        )
+        return replace(self._report, paths=results, found=kept, unconfirmed=self.waiting)
 
     def stopped(self, why: str) -> Report:
         """Return the report after an early end: a finding that is not confirmed stays, and says why."""

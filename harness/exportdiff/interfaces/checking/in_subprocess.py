@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from exportdiff.core.finding import Finding
     from exportdiff.core.path import Path
     from exportdiff.core.target import Target
-    from exportdiff.interfaces.checking.report import Found
+    from exportdiff.interfaces.checking.found import Found
     from exportdiff.judging.causes import PathFindings
 
 HANG = 60.0
@@ -134,7 +134,7 @@ class _Judging:
         self.on_step(Explaining(len(report.found)))
         found: list[Found] = []
         waiting = list(report.found)
-        why = stopped = ""
+        why = ""
         try:
             for parts in self.stream(_explain, self.model, report, self.corpora):
                 if isinstance(parts, Death):
@@ -143,12 +143,11 @@ class _Judging:
                 self.on_step(FindingExplained(waiting.pop(0), parts))
                 found += parts
         except Stopped as error:
-            stopped = str(error)
-            why = f"{stopped} before it was explained"
+            why = f"{error} before it was explained"
         left = [replace(each, remark=why, searched=False) for each in waiting]
         for each in left:
             self.on_step(FindingExplained(each, (each,)))
-        return replace(report, found=(*found, *left), stopped=stopped)
+        return report.with_found((*found, *left))
 
     def stream(self, task: Callable[..., Iterable[object]], *args: object) -> Iterator[Any]:
         """Yield what a child process yields; its death, if it dies before the end."""
@@ -242,7 +241,7 @@ class _Run:
             finding = death_finding(paths[0], death)
             self._deadly.append(finding)
             headline = finding.evidence.headline
-            self._add(PathResult(paths[0], "finding", death.reason, message=headline))
+            self._add(PathResult(paths[0], "finding", death.reason, (), headline, outcome="differs"))
             return death
         return None
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from exportdiff.interfaces.checking.baseline import marker
+from exportdiff.interfaces.checking.found import read_fail_on
 from exportdiff.interfaces.checking.in_process import judge_in_process
 from exportdiff.interfaces.checking.loading import case_of
 from exportdiff.interfaces.checking.path_choice import chosen
-from exportdiff.interfaces.checking.report import read_fail_on
 from exportdiff.interfaces.wording import counted
 from exportdiff.known.corpus.entry import default_corpora
 
@@ -18,8 +18,9 @@ if TYPE_CHECKING:
     from torch import nn
 
     from exportdiff.interfaces.checking.baseline import Accept
+    from exportdiff.interfaces.checking.found import FailOn, Found
     from exportdiff.interfaces.checking.path_choice import Paths
-    from exportdiff.interfaces.checking.report import FailOn, Found, Report
+    from exportdiff.interfaces.checking.report import Report
 
 
 def compare(

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from exportdiff.core.path import Path
     from exportdiff.interfaces.checking.check_steps import CheckStep
-    from exportdiff.interfaces.checking.report import Found
+    from exportdiff.interfaces.checking.found import Found
 
 NOTES = {"new": "new: no entry of the corpus explains it", "not explained": "not explained"}
 """What is printed about a finding without causes."""

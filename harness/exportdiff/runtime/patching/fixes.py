@@ -155,19 +155,19 @@ def _patched(fixes: tuple[Fix, ...]) -> _Patched:
         bound = {**own, **{name: value for new in added.values() for name, value in new.items()}}
         ours |= bound.keys() - own.keys()
         for changed in chunks:
-            here = tuple(changed.fix_names.split(", "))
+            here, lines = tuple(changed.fix_names.split(", ")), dict(changed.lines)
             for key, code in changed.codes:
                 functions = live[str(module.__file__)].get(key, [])
                 _check_replaceable(path, functions, code)
                 check_bound(changed.fix_names, path, code, [each.__code__ for each in functions], bound)
                 codes.extend((function, code) for function in functions)
                 fixes_of |= dict.fromkeys(map(id, _inside(code)), here)
-                lines_of |= dict.fromkeys(map(id, _inside(code)), dict(changed.lines))
+                lines_of |= {id(each): lines for each in _inside(code)}
             for name, value in added[id(changed)].items():
                 if isinstance(value, FunctionType) and value.__globals__ is module.__dict__:
                     check_bound(changed.fix_names, path, value.__code__, [], bound)
                     fixes_of |= dict.fromkeys(map(id, _inside(value.__code__)), here)
-                    lines_of |= dict.fromkeys(map(id, _inside(value.__code__)), dict(changed.lines))
+                    lines_of |= {id(each): lines for each in _inside(value.__code__)}
                 names.append((module.__dict__, name, value))
     return _Patched(tuple(codes), tuple(names), fixes_of, lines_of)
 
