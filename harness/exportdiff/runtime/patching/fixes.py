@@ -122,6 +122,14 @@ def fixes_that_raised(error: BaseException, fixes: Collection[Fix]) -> tuple[str
     return guilty
 
 
+def changed_lines(fixes: Collection[Fix]) -> Mapping[int, Mapping[int, str]]:
+    """Return which lines of which code objects fixes change: ``id`` of the code, line, name of the fix.
+
+    Raises FixError.
+    """
+    return _patched(_ordered(fixes)).lines_of
+
+
 @dataclass(frozen=True)
 class _Patched:
     codes: tuple[tuple[FunctionType, CodeType], ...]
