@@ -142,7 +142,8 @@ class _Search:
 
     def parts(self, finding: Finding) -> Iterator[ExplainedFinding]:
         """Yield the finding with its causes; in parts, if its paths have different causes."""
-        waiting, left = finding.shown_on, list[Path]()
+        waiting = finding.shown_on
+        left: list[Path] = []
         unexplained: ExplainedFinding | None = None
         while waiting:
             part = self._part(on_paths(finding, waiting))
