@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pathlib
 import sys
-from functools import partial
 from typing import TYPE_CHECKING
 
 from exportdiff.cli.arguments import (
@@ -15,30 +14,34 @@ from exportdiff.cli.arguments import (
     chosen_paths,
     duration,
     left_out,
+    limits_given,
     print_json,
 )
 from exportdiff.cli.interrupting import interruptible
+from exportdiff.cli.settings import make_settable, settle, written
 from exportdiff.core.errors import UsageError
 from exportdiff.core.target import Target
 from exportdiff.core.torch_versions import torch_version
+from exportdiff.interfaces.checking.accepting import no_longer_shown, with_accepted
 from exportdiff.interfaces.checking.baseline import (
-    no_longer_shown,
+    NO_BASELINE,
     read_baseline,
-    with_accepted,
+    read_before_writing,
     write_baseline,
 )
 from exportdiff.interfaces.checking.found import FAIL_ON
+from exportdiff.interfaces.checking.report import assembled
 from exportdiff.known.corpus.entry import default_corpora
+from exportdiff.runtime.processes.limits import limited
 from exportdiff.runtime.processes.server import server
 
 # Functions import the modules that import torch or rich, so that ``exportdiff --help`` starts fast.
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Sequence
 
     from exportdiff.cli.types import Subparsers
     from exportdiff.core.path import Path
-    from exportdiff.interfaces.checking.baseline import AcceptedFinding
+    from exportdiff.interfaces.checking.baseline import Baseline
     from exportdiff.interfaces.checking.report import Report
 
 
@@ -105,15 +108,57 @@ def add(commands: Subparsers) -> None:
     )
     add_time_limit_option(parser, "judging", 10)
     add_limit_options(parser)
+    parser.add_argument(
+        "--show-settings",
+        action="store_true",
+        help="print each setting that [tool.exportdiff] of pyproject.toml can have, its value, and where the "
+        "value comes from; judge nothing",
+    )
     parser.set_defaults(run=run)
+    make_settable(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Judge the model in fresh processes; return the exit code of the report."""
     target = Target.parse(arguments.target)
+    settings, shapes = settle(arguments, target)
+    if arguments.show_settings:
+        print("\n".join(written(settings)))
+        return 0
+    with limited(**limits_given(arguments)):
+        return _run(arguments, target, shapes)
+
+
+def _run(arguments: argparse.Namespace, target: Target, shapes: object) -> int:
     paths = _paths(arguments)
-    accepted = read_baseline(arguments.accept) if arguments.accept else ()
-    report = _judged(arguments, target, paths, accepted)
+    baseline = read_baseline(arguments.accept) if arguments.accept else NO_BASELINE
+    if arguments.write_baseline:  # a wrong file is an error now, not after minutes
+        read_before_writing("--write-baseline", arguments.write_baseline)
+    try:
+        report = _judged(arguments, target, shapes, paths, baseline)
+    except UsageError as error:
+        # CI systems read the files, also if the model cannot be built.
+        _write(arguments, target, assembled(target.written, paths, invalid=str(error)))
+        raise
+    _write(arguments, target, report)
+    if arguments.minimize:
+        _minimize(arguments, target, report, shapes)
+    if baseline.notice:
+        print(baseline.notice, file=sys.stderr)
+    if report.failing(arguments.fail_on) and (others := baseline.about_others(report.model)):
+        print(others, file=sys.stderr)
+    for each in no_longer_shown(report, baseline.of(report.model)):
+        what = f"{each.check} {each.kind} on {', '.join(sorted(each.paths))}"
+        print(f"{arguments.accept}: no longer found, delete it: {what}", file=sys.stderr)
+    if arguments.write_baseline and report.judged:
+        number = write_baseline(arguments.write_baseline, report, arguments.fail_on)
+        print(f"{number} findings written to {arguments.write_baseline}", file=sys.stderr)
+        return 0
+    return report.exit_code(arguments.fail_on)
+
+
+def _write(arguments: argparse.Namespace, target: Target, report: Report) -> None:
+    """Write the files that the user asked for, and print the report as JSON."""
     if arguments.junit:
         from exportdiff.interfaces.reports.junit import write_junit
 
@@ -124,16 +169,6 @@ def run(arguments: argparse.Namespace) -> int:
         write_sarif(arguments.sarif, report, target, arguments.fail_on)
     if arguments.json:
         print_json(report.as_dict())
-    if arguments.minimize:
-        _minimize(arguments, target, report)
-    for each in no_longer_shown(report, accepted):
-        what = f"{each.check} {each.kind} on {', '.join(sorted(each.paths))}"
-        print(f"{arguments.accept}: no longer found, delete it: {what}", file=sys.stderr)
-    if arguments.write_baseline and report.judged:
-        number = write_baseline(arguments.write_baseline, report, arguments.fail_on)
-        print(f"{number} findings written to {arguments.write_baseline}", file=sys.stderr)
-        return 0
-    return report.exit_code(arguments.fail_on)
 
 
 def _paths(arguments: argparse.Namespace) -> tuple[Path, ...]:
@@ -147,8 +182,9 @@ def _paths(arguments: argparse.Namespace) -> tuple[Path, ...]:
 def _judged(
     arguments: argparse.Namespace,
     target: Target,
+    shapes: object,
     paths: tuple[Path, ...],
-    accepted: Sequence[AcceptedFinding],
+    baseline: Baseline,
 ) -> Report:
     """Judge the model. Without ``--json``, print a row for each path when it is judged, then the findings."""
     # The server starts first: it imports torch while this process imports the modules below.
@@ -164,18 +200,17 @@ def _judged(
         if line := left_out_line(torch_version(), lacking):
             console.print(line, markup=False, soft_wrap=True)
     corpora = default_corpora()
-    mark = partial(with_accepted, accepted=accepted)
-    progress = CheckProgress(console, paths, target.written, corpora, mark)
+    progress = CheckProgress(console, paths, target.written, corpora, baseline)
     with interruptible() as stop, progress:
         report = judge_in_subprocess(
-            loadable_model(target),
+            loadable_model(target, shapes),
             paths,
             seconds=arguments.limit,
             corpora=corpora,
             on_step=progress.on_step,
             stop=stop,
         )
-    report = report.with_found(mark(report.found))
+    report = with_accepted(report, baseline.of(report.model))
     if report.invalid:
         print(f"exportdiff check: {target.written}: {report.invalid}", file=sys.stderr)
     else:
@@ -183,7 +218,7 @@ def _judged(
     return report
 
 
-def _minimize(arguments: argparse.Namespace, target: Target, report: Report) -> None:
+def _minimize(arguments: argparse.Namespace, target: Target, report: Report, shapes: object) -> None:
     """Write a repro file for each finding that fails; print the results on standard error."""
     from exportdiff.fuzzing.minimizing.program_file import read_program_file
     from exportdiff.interfaces.checking.reproducing import FactorySource, NoSourceError, write_repro
@@ -192,6 +227,9 @@ def _minimize(arguments: argparse.Namespace, target: Target, report: Report) -> 
     findings = [each.finding for each in report.failing(arguments.fail_on) if each.finding.check != ALIVE]
     if not target.module.endswith(".py"):
         print("--minimize needs the file of the model: write FILE.py:NAME", file=sys.stderr)
+        return
+    if shapes is not None:
+        print("--minimize needs dynamic_shapes in the file of the model: define it there", file=sys.stderr)
         return
     file = pathlib.Path(target.module).resolve()
     source = FactorySource(read_program_file(f"{file}:{target.name}").source, file, target.name)

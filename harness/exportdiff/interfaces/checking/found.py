@@ -58,6 +58,8 @@ class Found:
     """Whether the search for its causes came to its end."""
     accepted: bool = False
     """Whether the baseline accepts it."""
+    not_accepted_because: str = ""
+    """Why the baseline does not accept it, if it has an entry about such a finding."""
 
     @property
     def known(self) -> bool:
@@ -102,6 +104,7 @@ class Found:
             "known": self.known,
             "explanation": self.explanation,
             "accepted": self.accepted,
+            "not_accepted_because": self.not_accepted_because,
             "root_causes": [cause.root for cause in self.causes],
             "entries": [cause.entry for cause in self.causes if cause.entry],
             "remark": self.remark,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from exportdiff.interfaces.checking.confirmation import Confirmation
@@ -34,7 +35,7 @@ def judge_in_process(case: Case, paths: Sequence[Path], corpora: pathlib.Path | 
     if confirmation.paths:
         for finding in judge(case, confirmation.paths).findings:
             confirmation.see(finding)
-    report = confirmation.finished()
+    report = replace(confirmation.finished(), model=case.identity)
     if corpora is None or not report.found:
         return report
     return report.with_found(tuple(part for parts in explained(case, report, corpora) for part in parts))

@@ -9,6 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from exportdiff.core.errors import UsageError
+from exportdiff.core.model_identity import ModelIdentity
 from exportdiff.interfaces.checking.check_steps import (
     CheckStep,
     Confirming,
@@ -49,15 +50,18 @@ class LoadableModel:
     """Runs in child processes, so it must be picklable. Raises UsageError if the model cannot be judged."""
 
 
-def loadable_model(target: Target) -> LoadableModel:
-    """Return the model that the user has named, for child processes to load."""
-    return LoadableModel(target.written, partial(_load, target.from_anywhere))
+def loadable_model(target: Target, shapes: object = None) -> LoadableModel:
+    """Return the model that the user has named, for child processes to load.
+
+    ``shapes``: the dynamic shapes that the project's file has for it; None: those next to the factory.
+    """
+    return LoadableModel(target.written, partial(_load, target.from_anywhere, shapes))
 
 
-def _load(target: Target) -> Case:
+def _load(target: Target, shapes: object) -> Case:
     from exportdiff.interfaces.checking.loading import load  # imports torch
 
-    return load(target)
+    return load(target, shapes)
 
 
 def judge_in_subprocess(
@@ -116,7 +120,7 @@ class _Judging:
         return run.report(stopped)
 
     def _confirmed(self, report: Report) -> Report:
-        confirmation = Confirmation(report, lambda found: self.on_step(FindingConfirmed(found)))
+        confirmation = Confirmation(report, lambda found: self.on_step(FindingConfirmed(found, report.model)))
         if not confirmation.paths:
             return report
         self.on_step(Confirming(confirmation.waiting))
@@ -140,13 +144,13 @@ class _Judging:
                 if isinstance(parts, Death):
                     why = f"looking for known bugs ended in {parts.reason}"
                     break
-                self.on_step(FindingExplained(waiting.pop(0), parts))
+                self.on_step(FindingExplained(waiting.pop(0), parts, report.model))
                 found += parts
         except Stopped as error:
             why = f"{error} before it was explained"
         left = [replace(each, remark=why, searched=False) for each in waiting]
         for each in left:
-            self.on_step(FindingExplained(each, (each,)))
+            self.on_step(FindingExplained(each, (each,), report.model))
         return report.with_found((*found, *left))
 
     def stream(self, task: Callable[..., Iterable[object]], *args: object) -> Iterator[Any]:
@@ -212,6 +216,7 @@ class _Run:
         self._unjudged: list[Unjudged] = []
         self._deadly: list[Finding] = []
         self._invalid = ""
+        self._model: ModelIdentity | None = None
 
     def judge(self, paths: tuple[Path, ...]) -> None:
         """Judge paths in one process; if one of them kills it, judge each remaining path in its own process.
@@ -260,8 +265,10 @@ class _Run:
                     self._invalid = message.invalid
                     self._unjudged += message.unjudged
                     return None
+                if isinstance(message, ModelIdentity):
+                    self._model = message
                 # The result arrives first: this process must import torch to unpickle the findings.
-                if isinstance(message, PathResult):
+                elif isinstance(message, PathResult):
                     self._add(message)
                 else:
                     path, judged = message
@@ -279,7 +286,7 @@ class _Run:
 
     def report(self, stopped: str) -> Report:
         """Return the report so far, with nothing confirmed or explained."""
-        return assembled(
+        report = assembled(
             self._judging.model.written,
             self._asked,
             tuple(self._results.values()),
@@ -288,6 +295,7 @@ class _Run:
             invalid=self._invalid,
             stopped=stopped,
         )
+        return replace(report, model=self._model)
 
 
 @dataclass(frozen=True)
@@ -306,7 +314,10 @@ def _judge(pipe: Any, model: LoadableModel, paths: Sequence[Path]) -> None:
             pipe.send(result)
             pipe.send((result.path, judged))
 
-        verdict = judge(model.load(), paths, on_path=tell)
+        case = model.load()
+        if case.identity is not None:
+            pipe.send(case.identity)
+        verdict = judge(case, paths, on_path=tell)
         return _End(verdict.invalid_reason, verdict.unjudged)
 
     pipe.send(_caught(work))

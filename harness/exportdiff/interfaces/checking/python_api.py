@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from exportdiff.interfaces.checking.baseline import marker
+from exportdiff.interfaces.checking.accepting import with_accepted
+from exportdiff.interfaces.checking.baseline import acceptance
 from exportdiff.interfaces.checking.found import read_fail_on
 from exportdiff.interfaces.checking.in_process import judge_in_process
 from exportdiff.interfaces.checking.loading import case_of
@@ -52,10 +53,10 @@ def compare(
     """
     selected = chosen(paths, device)
     # Read before the model runs, so that a wrong file does not cost minutes.
-    mark = marker(accept)
+    accepted = acceptance(accept)
     case = case_of(model, args, kwargs, dynamic_shapes=dynamic_shapes, probes=probes)
     report = judge_in_process(case, selected, default_corpora())
-    return report.with_found(mark(report.found))
+    return with_accepted(report, accepted(report.model))
 
 
 def assert_export_equivalent(
@@ -116,4 +117,6 @@ def _lines(found: Found) -> Iterable[str]:
         yield f"    known bug of torch: {cause.root}"
     if found.remark:
         yield f"    remark: {found.remark}"
+    if found.not_accepted_because:
+        yield f"    not accepted: {found.not_accepted_because}"
     yield f"    see it again: exportdiff.compare(..., paths={finding.path.without_device!r})"

@@ -15,12 +15,17 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from exportdiff.core.finding import Finding
+    from exportdiff.core.model_identity import ModelIdentity
     from exportdiff.core.path import Path
     from exportdiff.interfaces.checking.found import FailOn
     from exportdiff.judging.results import PathResult
 
 MORE_LINES = 6
 """How many lines of a refusal are printed: the first one may only say which constraint is violated."""
+
+
+FORMAT = 1
+"""The version of the JSON document: interfaces/schemas/check-1.schema.json."""
 
 
 @dataclass(frozen=True)
@@ -42,6 +47,8 @@ class Report:
     """How many differences a second process did not show."""
     stopped: str = ""
     """Why judging ended early: the time limit or an interruption. Empty: it did not end early."""
+    model: ModelIdentity | None = None
+    """Which model it is; None if it was not built."""
 
     @property
     def outcomes(self) -> Outcomes:
@@ -54,6 +61,7 @@ class Report:
                 each.reason,
                 each.message,
                 each.excused,
+                each.first_call_because,
                 tuple(found for found in self.found if each.path in found.finding.shown_on),
             )
             for each in self.paths
@@ -111,11 +119,13 @@ class Report:
         """Return it ready for JSON."""
         outcomes = self.outcomes
         return {
+            "format": FORMAT,
             "name": self.name,
             "torch": self.torch,
             "judged": outcomes.judged,
             "reason": self.why_unjudged(),
             "outcomes": outcomes.counts,
+            "later_calls": list(outcomes.later_calls),
             "paths": {str(each.path): each.as_dict() for each in outcomes.paths},
             "findings": [each.as_dict() for each in self.found],
             "unconfirmed": self.unconfirmed,

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from exportdiff.interfaces.checking.accepting import marked
 from exportdiff.interfaces.checking.check_steps import FindingConfirmed, FindingExplained
 from exportdiff.interfaces.reports.model_report import HEADINGS, PathRows, cause_line, print_found
 
 if TYPE_CHECKING:
     import pathlib
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from rich.console import Console
 
+    from exportdiff.core.model_identity import ModelIdentity
     from exportdiff.core.path import Path
+    from exportdiff.interfaces.checking.baseline import Baseline
     from exportdiff.interfaces.checking.check_steps import CheckStep
     from exportdiff.interfaces.checking.found import Found
 
@@ -30,13 +34,13 @@ class CheckProgress(PathRows):
         paths: Sequence[Path],
         model: str,
         corpora: pathlib.Path | None,
-        mark: Callable[[tuple[Found, ...]], tuple[Found, ...]],
+        baseline: Baseline,
     ) -> None:
-        """Print to ``console``. ``mark`` marks the findings that the baseline accepts: they are left out."""
+        """Print to ``console``. Findings that the baseline accepts are left out."""
         super().__init__(console, paths)
         self._model = model
         self._corpora = corpora
-        self._mark = mark
+        self._baseline = baseline
         self.printed: set[str] = set()
         """The fingerprints of the findings that are on the console, or that the baseline accepts."""
 
@@ -44,12 +48,13 @@ class CheckProgress(PathRows):
         """Print what a step brings."""
         super().on_step(step)
         if isinstance(step, FindingConfirmed):
-            self._confirmed(step.found)
+            self._confirmed(step.found, step.model)
         elif isinstance(step, FindingExplained):
             self._explained(step)
 
-    def _confirmed(self, found: Found) -> None:
-        for each in self._mark((found,)):
+    def _confirmed(self, found: Found, model: ModelIdentity | None) -> None:
+        # The baseline must not compare the known bugs yet.
+        for each in marked((replace(found, searched=False),), self._baseline.of(model)):
             if not each.accepted:
                 self._console.print(f"\n{HEADINGS[each.meaning]}", style="bold", highlight=False)
                 print_found(each, self._model, self._console)
@@ -57,7 +62,7 @@ class CheckProgress(PathRows):
 
     def _explained(self, step: FindingExplained) -> None:
         self.printed |= {each.finding.fingerprint for each in step.parts}
-        parts = [each for each in self._mark(step.parts) if not each.accepted]
+        parts = [each for each in marked(step.parts, self._baseline.of(step.model)) if not each.accepted]
         if not parts:
             return
         self._line("")
@@ -68,6 +73,8 @@ class CheckProgress(PathRows):
             harmless = "harmless here, " if part.meaning == "harmless" else ""
             for cause in part.causes:
                 self._line(f"{number}: {harmless}{cause_line(cause, self._corpora)}")
+            if part.not_accepted_because:
+                self._line(f"{number}: not accepted: {part.not_accepted_because}")
             remark = f": {part.remark}" if part.remark else ""
             if not part.causes:
                 self._line(f"{number}: {NOTES[part.explanation]}{remark}")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import TYPE_CHECKING
 
 from rich.text import Text
@@ -150,6 +149,9 @@ def print_found(found: Found, model: str, console: Console) -> None:
 def _print_explanation(found: Found, console: Console, corpora: pathlib.Path | None) -> None:
     for cause in found.causes:
         console.print(cause_line(cause, corpora), style="dim", soft_wrap=True, highlight=False)
+    if found.not_accepted_because:
+        text = f"not accepted: {found.not_accepted_because}"
+        console.print(text, style="yellow", soft_wrap=True, highlight=False)
     if found.remark:
         name = "not explained" if found.explanation == "not explained" else "remark"
         console.print(f"{name}: {found.remark}", style="yellow", soft_wrap=True, highlight=False)
@@ -175,9 +177,7 @@ def summary(report: Report, fail_on: FailOn) -> list[str]:
     lines = []
     if report.unconfirmed:
         lines.append(f"not counted, because a second process did not show them: {report.unconfirmed}")
-    reasons = Counter(each.first_call_because for each in report.paths if each.first_call_because)
-    for reason, paths in reasons.items():
-        lines.append(f"{counted(paths, 'path')}: only the first call was compared, because {reason}")
+    lines += report.outcomes.later_calls
     accepted = sum(each.accepted for each in report.found)
     if accepted:
         lines.append(f"findings that the baseline accepts: {accepted}")
