@@ -47,7 +47,7 @@ SECONDS = 20.0
 """Seconds of CPU time for each program."""
 FIRST = 3
 """How many of the likeliest fixes are tried alone."""
-BLOCKS = 4
+BLOCKS = 8
 """If all fixes together do not mend a finding, they are tried in this many parts: one of the fixes may itself
 cause a finding with the same signature."""
 NEW_ON = 2
@@ -175,6 +175,7 @@ class _Search:
                 paths = self._mended(finding, names, budget)
         except OutOfBudget as spent:
             remark = f"attribution {spent}"
+            names = names or self._all_that_mend(on_paths(finding, (finding.path,)), budget)
         finally:
             if self._left is not None:
                 self._left -= budget.spent
@@ -188,6 +189,12 @@ class _Search:
             return ExplainedFinding(part, (UNRESOLVED,), remark)
         self._answers.append(names)
         return ExplainedFinding(part, self._causes(part, names))
+
+    def _all_that_mend(self, finding: Finding, budget: Budget) -> tuple[str, ...]:
+        """Return all fixes if it is known that together they mend the finding; else an empty tuple."""
+        names = self._known.usable
+        known = self._trial.knows(frozenset(names), finding.shown_on)
+        return names if known and self._mended(finding, names, budget) else ()
 
     def _find(self, finding: Finding, budget: Budget) -> tuple[str, ...]:
         """Find fixes that mend the finding, on its only path; return an empty tuple if there are none."""
