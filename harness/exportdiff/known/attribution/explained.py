@@ -40,11 +40,13 @@ class ExplainedFinding:
 
     finding: Finding
     causes: tuple[RootCause, ...] = ()
-    """Empty: the finding is new."""
+    """Empty: the finding is new, or the search for its causes ended early."""
     remark: str = ""
     """Why the answer is not complete: the attribution ran out of time."""
     by: By = "fix"
     """How the causes were found."""
+    searched: bool = True
+    """Whether the search for its causes came to its end."""
 
 
 def on_paths(finding: Finding, paths: tuple[Path, ...]) -> Finding:
