@@ -14,6 +14,7 @@ import torch
 
 from exportdiff.judging.causes import Difference, over_paths, path_findings
 from exportdiff.judging.checks import CHECKS, OF_CALLS
+from exportdiff.judging.checks.compare.leaves import compare_leaf
 from exportdiff.judging.checks.guards.check import CallRefused
 from exportdiff.judging.exemptions.limits import Comparison, limit_for
 from exportdiff.judging.exemptions.refusal import find_refusal
@@ -147,12 +148,28 @@ class _Judgement:
         eager = observe_eager(case, path.device, self._clock, modes)
         if self._case.other_values and not self._case.finite_only and _needs_given_values(eager):
             raise _OtherValuesFailError
-        reason = _invalid(eager) or _unstable(eager, observe_eager(case, path.device, self._clock))
+        reason = _invalid(eager)
+        if not reason and self._needs_python_values(eager, case, path.device):
+            eager = replace(eager, first_call_only=True)
+        backwards = not reason and _leaves_tensors(eager)
+        if not reason:
+            reason = _unstable(eager, observe_eager(case, path.device, self._clock, backwards=backwards))
+        if reason and backwards:  # either the order matters, or eager disagrees with itself
+            reason = _unstable(eager, observe_eager(case, path.device, self._clock))
+            eager = replace(eager, order_matters=True, first_call_only=True)
         if not reason and calls_often(path) and eager.first_call_only:
             reason = "the first call of eager changes what export fixes"
         if not reason:
             self._references[eager_key(path)] = _Reference.of(eager)
         return reason
+
+    def _needs_python_values(self, eager: EagerObservation, case: Case, device: str) -> bool:
+        """Whether a result of eager depends on Python values outside of the model that its calls change."""
+        if eager.first_call_only or not eager.python_values:
+            return False
+        if eager.lasting:
+            return True
+        return bool(_unstable(eager, observe_eager(case, device, self._clock, fixed=True)))
 
     def _judge_path(self, observed: Observation) -> tuple[PathResult, PathFindings]:
         """Compare one path with eager."""
@@ -207,6 +224,11 @@ def _is_about_a_value(finding: Finding) -> bool:
 
 def _first_call_because(reference: EagerObservation) -> str:
     """Return why later calls prove nothing; empty if they do."""
+    if reference.order_matters:
+        return "results of eager depend on the calls before, though its tensors stay as they are"
+    if reference.first_call_only and reference.python_values:
+        names = ", ".join(sorted(reference.python_values)[:3])
+        return f"calls of eager change {names}, and export fixes Python values as they are"
     if reference.first_call_only:  # export documents that it fixes these as they are
         return "the first call of eager changes Python values, modules or the layout of the state"
     for number, call in enumerate(reference.calls):
@@ -254,6 +276,22 @@ def _finite(tensor: TensorSnapshot) -> bool:
     if values is None or values.dtype.kind not in "fc":
         return True
     return all(bool(np.isfinite(part).all()) for _, (part,) in parts(values))
+
+
+def _leaves_tensors(eager: EagerObservation) -> bool:
+    """Whether no call changes the state or raises, so that the calls may be made in any order."""
+    before = eager.before
+    if before is None or eager.first_call_only or any(call.failure is not None for call in eager.calls):
+        return False
+    states = [call.state for call in eager.calls]
+    return all(
+        each.names == before.names
+        and all(compare_leaf(before.tensors[name], each.tensors[name]) is None for name in before.tensors)
+        and all(
+            compare_leaf(before.constants[name], each.constants[name]) is None for name in before.constants
+        )
+        for each in states
+    )
 
 
 def _unstable(first: EagerObservation, second: EagerObservation) -> str:

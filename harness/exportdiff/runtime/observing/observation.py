@@ -39,6 +39,8 @@ class Aftermath:
     """As in Environment."""
     attributes: Mapping[str, str]
     """Attributes, training flags and the number of hooks of all modules."""
+    changed: frozenset[str] = frozenset()
+    """The names in ``process_state`` that were other values before the call."""
 
 
 @dataclass(frozen=True)
@@ -199,6 +201,13 @@ class EagerObservation(Observation):
     """Why the model cannot be judged; empty: it can."""
     first_call_only: bool = False
     """Whether the model changes itself, so that its first call alone can be compared."""
+    python_values: frozenset[str] = frozenset()
+    """The Python values that its calls change outside of the model, such as a global counter. Whether results
+    depend on them is another question: a cache changes no result."""
+    lasting: frozenset[str] = frozenset()
+    """Those of them that cannot be set back, such as the position of a generator."""
+    order_matters: bool = False
+    """Whether results depend on the calls before, though no call changes a tensor of the state."""
     finite_only: bool = False
     """Whether an infinity or NaN makes the case invalid, as the case says."""
     prints: bool = False

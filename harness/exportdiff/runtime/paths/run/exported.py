@@ -15,6 +15,7 @@ from exportdiff.runtime.observing.environment import graph_outline, held_objects
 from exportdiff.runtime.observing.failure import Failure, failure
 from exportdiff.runtime.observing.observation import Environment, ExportedObservation, StageEffect
 from exportdiff.runtime.observing.process_state import restore_modes
+from exportdiff.runtime.observing.python_state import PythonState
 from exportdiff.runtime.observing.saved_tensors import SavedModule, SavedTensors
 from exportdiff.runtime.observing.tensors import snapshot, state_snapshot
 from exportdiff.runtime.paths.catalog import (
@@ -70,6 +71,7 @@ class _Exported:
     program: ExportedProgram | None
     refused: Failure | None
     effect: StageEffect
+    python: PythonState
 
     def failed(self, path: Path) -> ExportedObservation:
         """Return the observation of a path if export refused the model."""
@@ -101,7 +103,7 @@ def _export(case: Case, path: Path, clock: Stopwatch, modes: Collection[str]) ->
     inputs = examples.fresh()
     shapes = case.shapes()
     forget_compiled()
-    alive = held_objects(model)
+    alive, python = held_objects(model), PythonState(model)
     before = read_environment(model, inputs)
     program: ExportedProgram | None = None
     refused: Failure | None = None
@@ -114,10 +116,11 @@ def _export(case: Case, path: Path, clock: Stopwatch, modes: Collection[str]) ->
         effect = StageEffect(
             "export", before, read_environment(model, inputs), printed.texts(), refused is not None
         )
+    python.undo()
     del alive
     plan = plan_calls(before.state, examples, modes, case)
     narrow = narrows(path) or may_narrow(shapes)
-    return _Exported(model, examples, inputs, plan, narrow, program, refused, effect)
+    return _Exported(model, examples, inputs, plan, narrow, program, refused, effect, python)
 
 
 def observe_exported(
@@ -142,6 +145,7 @@ def observe_exported(
         seen = common
         if exported.program is not None:
             seen = _lower_and_run(exported, exported.program, common, case, path, clock)
+            exported.python.undo()
         free_path_memory(state, exported.program)
         yield replace(without(seen, not_promised(path)), path=path)
     del exported, isolation
