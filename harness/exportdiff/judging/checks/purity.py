@@ -25,7 +25,13 @@ if TYPE_CHECKING:
     from exportdiff.core.finding import Stage
     from exportdiff.judging.checks.compare.groups import Groups
     from exportdiff.judging.checks.compare.leaves import LeafDifference
-    from exportdiff.runtime.observing.observation import Call, EagerObservation, Observation, StageEffect
+    from exportdiff.runtime.observing.observation import (
+        Aftermath,
+        Call,
+        EagerObservation,
+        Observation,
+        StageEffect,
+    )
     from exportdiff.runtime.observing.tensors import State, TensorSnapshot
 
 
@@ -164,7 +170,7 @@ class ProcessChanged(_Changed):
 
     @property
     def inside(self) -> bool:
-        """Whether no later result changes, except random numbers: other settings change what runs next."""
+        """Whether no later result changes: other settings, and random numbers, change what runs next."""
         return _CHANGE_NO_RESULT.issuperset(self.names)
 
     def words(self) -> tuple[str, ...]:
@@ -174,9 +180,7 @@ class ProcessChanged(_Changed):
         yield f"{self._doer} changed the {_shown(self.names)}"
 
 
-_CHANGE_NO_RESULT = frozenset(
-    {"sizes marked on the example inputs", "graph of the exported program", RANDOM_STATE}
-)
+_CHANGE_NO_RESULT = frozenset({"sizes marked on the example inputs", "graph of the exported program"})
 
 
 @dataclass(frozen=True)
@@ -226,8 +230,8 @@ class ProcessLeftDifferent(InCall):
 
     @property
     def inside(self) -> bool:
-        """Whether only a deviating call shows it."""
-        return self.in_deviating_call
+        """Whether only text is printed, by a deviating call: any other setting changes what runs next."""
+        return self.in_deviating_call and self.name in _PRINTS
 
     def words(self) -> tuple[str, ...]:
         return ("run", "global", *(("raised",) if self.raised else ()), self.name)
@@ -330,7 +334,12 @@ def _inputs(effect: StageEffect) -> Iterator[Evidence]:
 def _after_calls(reference: Observation, candidate: Observation) -> Iterator[Evidence]:
     """Compare the settings of the process after each call, even if it raised; report the first difference."""
     made = {each.key: each.call for each in reference.deviations}
-    usual = [(n, None, ours, theirs) for n, ours, theirs in comparable(reference, candidate)]
+    usual: list[tuple[int, Altered | None, Call, Call]] = [
+        (n, None, ours, theirs) for n, ours, theirs in comparable(reference, candidate)
+    ]
+    if len(usual) < min(len(reference.calls), len(candidate.calls)):  # what the path refuses comes last
+        number = len(usual)
+        usual.append((number, None, reference.calls[number], candidate.calls[number]))
     deviations = [
         (len(candidate.calls), Altered.of(each), made.get(each.key), each.call)
         for each in candidate.deviations
@@ -344,16 +353,25 @@ def _after_calls(reference: Observation, candidate: Observation) -> Iterator[Evi
             return
 
 
-# A call that raises while it is traced has done nothing; eager has run up to the line that raises.
-_ON_THE_WAY = (RANDOM_STATE, "text on standard output", "text on standard error")
+_PRINTS = ("text on standard output", "text on standard error")
+_ON_THE_WAY = (RANDOM_STATE, *_PRINTS)
+"""What may differ after a call that raises: while it is traced, it has done nothing, and eager has run up to
+the line that raises."""
 
 
 def _first_left(ours: Call, theirs: Call) -> tuple[str, tuple[str, str] | None] | None:
     """Return the first thing that one call left different from the other, and both values."""
-    if (ours.failure is None) != (theirs.failure is None) or not ours.aftermath or not theirs.aftermath:
+    if not ours.aftermath or not theirs.aftermath or (ours.failure and not theirs.failure):
         return None
+    if theirs.failure is not None:
+        return _left_by_refusal(ours.aftermath, theirs.aftermath)
     for name, one, other in unequal(ours.aftermath.process_state, theirs.aftermath.process_state):
-        if ours.failure is not None and name in _ON_THE_WAY:
-            continue
         return name, None if isinstance(one, bytes) else (str(one), str(other))
+    return None
+
+
+def _left_by_refusal(ours: Aftermath, theirs: Aftermath) -> tuple[str, tuple[str, str] | None] | None:
+    """Return the first setting that a call which raised has changed, and that eager's call has not."""
+    for name in sorted(theirs.changed - ours.changed - {*_ON_THE_WAY}):
+        return name, (str(ours.process_state[name]), str(theirs.process_state[name]))
     return None
