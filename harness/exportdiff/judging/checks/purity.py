@@ -168,11 +168,18 @@ class ProcessChanged(_Changed):
     stage: Stage
     names: tuple[str, ...]
     """By the names in ``Environment.process_state``."""
+    failed: bool = False
+    """Whether the stage raised."""
 
     @property
     def inside(self) -> bool:
-        """Whether no later result changes: other settings, and random numbers, change what runs next."""
-        return _CHANGE_NO_RESULT.issuperset(self.names)
+        """Whether no later result changes, except random numbers after a stage that succeeded.
+
+        Other settings change what runs next. A stage that failed should leave nothing behind.
+        """
+        return (_CHANGE_NO_RESULT if self.failed else _CHANGE_NO_RESULT | {RANDOM_STATE}).issuperset(
+            self.names
+        )
 
     def words(self) -> tuple[str, ...]:
         return (self.stage, "global", self.names[0])
@@ -269,7 +276,7 @@ def purity(reference: EagerObservation, candidate: Observation) -> Iterator[Evid
             if names := _names(ours, theirs):
                 yield ModuleChanged(stage, sort, names)
         if names := _names(before.process_state, after.process_state):
-            yield ProcessChanged(stage, names)
+            yield ProcessChanged(stage, names, effect.failed)
         if not reference.prints:
             for stream, text in effect.printed.items():
                 yield Printed(stage, stream, text, effect.failed)
