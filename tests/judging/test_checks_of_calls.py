@@ -96,10 +96,11 @@ def test_a_named_tuple_is_no_tuple() -> None:
     assert whats("outputs", observed(call(pair)), observed(call((values, indices)))) == [("structure",)]
 
 
-def test_a_size_is_a_tuple_and_a_list_is_not() -> None:
+@pytest.mark.parametrize("other", [(2, 3), [2, 3]])
+def test_a_size_is_neither_a_tuple_nor_a_list(other: object) -> None:
     size = observed(call(torch.Size([2, 3])))
-    assert whats("outputs", size, observed(call((2, 3)))) == []
-    assert whats("outputs", size, observed(call([2, 3]))) == [("structure",)]
+    assert whats("outputs", size, size) == []
+    assert whats("outputs", size, observed(call(other))) == [("structure",)]
 
 
 def test_where_eager_raises_the_path_has_to() -> None:

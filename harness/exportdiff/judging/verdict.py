@@ -178,10 +178,10 @@ class _Judgement:
         refused = find_refusal(observed, self._refusals)
         if refused is not None:
             observed = refused.until
-        if self._case.may_ask:
-            observed = replace(observed, same_operators=False)
         path = observed.path
         reference = self._references[eager_key(path)]
+        if self._case.may_ask and reference.observation.asks:
+            observed = replace(observed, same_operators=False)
         if isinstance(observed, CompiledObservation | PipelinedObservation):
             reference = _Reference.of(observed.reference)
         findings, excused = self._compare(reference.observation, observed)

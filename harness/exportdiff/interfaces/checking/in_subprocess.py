@@ -14,7 +14,7 @@ from exportdiff.interfaces.checking.check_steps import CheckStep, Confirming, Ex
 from exportdiff.interfaces.checking.report import Report, assembled, confirmed
 from exportdiff.judging.causes import folded, over_paths
 from exportdiff.judging.results import PathResult, Unjudged
-from exportdiff.runtime.processes.child import Child, Death, Stopped, TaskFailure
+from exportdiff.runtime.processes.child import Child, Death, Stopped, TaskFailure, threads_of_user
 
 if TYPE_CHECKING:
     import pathlib
@@ -44,15 +44,18 @@ class LoadableModel:
     """Runs in child processes, so it must be picklable. Raises UsageError if the model cannot be judged."""
 
 
-def loadable_model(target: Target) -> LoadableModel:
-    """Return the model that the user has named, for child processes to load."""
-    return LoadableModel(target.written, partial(_load, target.from_anywhere))
+def loadable_model(target: Target, threads: int = 0) -> LoadableModel:
+    """Return the model that the user has named, for child processes to load.
+
+    ``threads``: how many threads paths that compile use; 0: as many as torch would use.
+    """
+    return LoadableModel(target.written, partial(_load, target.from_anywhere, threads))
 
 
-def _load(target: Target) -> Case:
+def _load(target: Target, threads: int) -> Case:
     from exportdiff.interfaces.checking.loading import load  # imports torch
 
-    return load(target)
+    return replace(load(target), threads=threads or threads_of_user())
 
 
 def judge_in_subprocess(

@@ -17,7 +17,7 @@ from exportdiff.judging.checks.compare.mappings import unequal
 from exportdiff.judging.checks.evidence import InCall, OfLeaf, WithoutCall
 from exportdiff.judging.checks.state import sort_of
 from exportdiff.runtime.observing.observation import ExportedObservation
-from exportdiff.runtime.observing.process_state import RANDOM_STATE
+from exportdiff.runtime.observing.process_state import RANDOM_STATE, THREADS
 from exportdiff.runtime.observing.tensors import argument
 
 if TYPE_CHECKING:
@@ -373,7 +373,10 @@ def _first_left(ours: Call, theirs: Call) -> tuple[str, tuple[str, str] | None] 
         return None
     if theirs.failure is not None:
         return _left_by_refusal(ours.aftermath, theirs.aftermath)
+    changed = ours.aftermath.changed | theirs.aftermath.changed
     for name, one, other in unequal(ours.aftermath.process_state, theirs.aftermath.process_state):
+        if name == THREADS and name not in changed:
+            continue  # a path that compiles may be given another number
         return name, None if isinstance(one, bytes) else (str(one), str(other))
     return None
 

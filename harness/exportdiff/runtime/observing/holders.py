@@ -155,7 +155,7 @@ def _globals(function: types.FunctionType) -> Iterator[Holder]:
     """Yield the global variables that an own function names, also those of own modules that it names."""
     if not is_own(str(function.__globals__.get("__name__", ""))):
         return
-    names = frozenset(_named(function.__code__))
+    names = frozenset(named_in(function.__code__))
     modules = (function.__globals__.get(name) for name in names)
     own = (vars(each) for each in modules if isinstance(each, types.ModuleType) and is_own(each.__name__))
     for store in (function.__globals__, *own):
@@ -167,11 +167,12 @@ GLOBAL = "global {}"
 """The style of a global variable: its name stands without the name of the function."""
 
 
-def _named(code: types.CodeType) -> Iterator[str]:
+def named_in(code: types.CodeType) -> Iterator[str]:
+    """Yield the names of globals and attributes in code, also in functions within it."""
     yield from code.co_names
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):
-            yield from _named(constant)
+            yield from named_in(constant)
 
 
 def _read_names(store: Contents, names: frozenset[str]) -> Contents:

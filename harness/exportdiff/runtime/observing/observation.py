@@ -206,6 +206,8 @@ class EagerObservation(Observation):
     depend on them is another question: a cache changes no result."""
     lasting: frozenset[str] = frozenset()
     """Those of them that cannot be set back, such as the position of a generator."""
+    asks: bool = False
+    """Whether the code of the model may ask if it is being exported, and then run other operators."""
     order_matters: bool = False
     """Whether results depend on the calls before, though no call changes a tensor of the state."""
     finite_only: bool = False

@@ -93,6 +93,7 @@ def random_state() -> bytes:
 
 
 RANDOM_STATE = "global random number generator"
+THREADS = "number of threads"
 SETTINGS: dict[str, Callable[[], object]] = {
     "grad mode": grad_mode,
     "default dtype": default_dtype,
@@ -106,7 +107,7 @@ SETTINGS: dict[str, Callable[[], object]] = {
     "functorch level": functorch_level,
     "whether export is running": exporting,
     "deterministic algorithms": deterministic_algorithms,
-    "number of threads": threads,
+    THREADS: threads,
     "hooks on all modules": global_hooks,
     RANDOM_STATE: random_state,
 }
@@ -123,6 +124,19 @@ def read_random_state() -> bytes:
     """Return the state of the global random number generator, also inside of a transform of functorch."""
     with temporarily_clear_interpreter_stack():  # on a level that was left, new tensors are wrappers
         return random_state()
+
+
+@contextlib.contextmanager
+def use_threads(number: int) -> Iterator[None]:
+    """Let one operator use so many threads; 0: as many as now."""
+    before = threads()
+    if number:
+        torch.set_num_threads(number)
+    try:
+        yield
+    finally:
+        if threads() != before:
+            torch.set_num_threads(before)
 
 
 @contextlib.contextmanager

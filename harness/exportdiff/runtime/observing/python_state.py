@@ -66,6 +66,12 @@ class PythonState:
         self._visit([(model, "model")], outside)
         self._tensors = SavedTensors(outside)
 
+    def functions(self) -> list[types.FunctionType] | None:
+        """Return the functions that were visited; None if there were too many objects to visit all."""
+        if len(self._seen) > LARGEST:
+            return None
+        return [value for value in self._seen.values() if isinstance(value, types.FunctionType)]
+
     def changed(self, *, lasting: bool = False) -> frozenset[str]:
         """Return what differs now, as one would write it: ``Counter.step``, ``global CALLS``.
 

@@ -22,7 +22,7 @@ from exportdiff.runtime.observing.captured_output import capture_output
 from exportdiff.runtime.observing.checkpoint import Checkpoint
 from exportdiff.runtime.observing.environment import aftermath
 from exportdiff.runtime.observing.observation import Compilation, CompiledObservation, EagerObservation
-from exportdiff.runtime.observing.process_state import restore_modes
+from exportdiff.runtime.observing.process_state import restore_modes, use_threads
 from exportdiff.runtime.observing.python_state import PythonState
 from exportdiff.runtime.observing.tensors import state_snapshot
 from exportdiff.runtime.paths.catalog import same_operators
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 def observe_compiled(case: Case, paths: Sequence[Path], clock: Stopwatch) -> Iterator[CompiledObservation]:
     """Run the compiled model along each path, and make the same calls of an eager model."""
     for path in paths:
-        with dynamo_settings():
+        with dynamo_settings(), use_threads(case.threads):
             seen = _observe(case, path, clock, restart=True) or _observe(case, path, clock, restart=False)
         assert seen is not None, "without a restart there is nothing to undo"
         yield seen
@@ -65,7 +65,7 @@ def _observe(case: Case, path: Path, clock: Stopwatch, *, restart: bool) -> Comp
         return None
     return CompiledObservation(
         path,
-        same_operators=same_operators(path),
+        same_operators=same_operators(path) and case.threads < 2,
         reference=EagerObservation(eager_path(path.device), before=eager[0], **eager[1]._asdict()),
         restarted=restart,
         before=compiled[0],

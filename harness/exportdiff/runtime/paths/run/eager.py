@@ -9,6 +9,7 @@ import torch
 from exportdiff.core.finding import DRAWS
 from exportdiff.core.path import Path
 from exportdiff.runtime.inputs.copies import build
+from exportdiff.runtime.observing.asking import asks
 from exportdiff.runtime.observing.caches import forget_compiled
 from exportdiff.runtime.observing.captured_output import capture_output
 from exportdiff.runtime.observing.checkpoint import held_elsewhere, tensor_places
@@ -121,6 +122,7 @@ def _observe(
         first_call_only=bool(changed),
         python_values=frozenset(values),
         lasting=lasting,
+        asks=(functions := python.functions()) is None or asks(model, functions),
         finite_only=case.finite_only,
         prints=bool(printed.texts()),
         unregistered=_holds_unregistered(model),

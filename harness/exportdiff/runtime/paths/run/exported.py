@@ -14,7 +14,7 @@ from exportdiff.runtime.observing.captured_output import capture_output
 from exportdiff.runtime.observing.environment import graph_outline, held_objects, read_environment
 from exportdiff.runtime.observing.failure import Failure, failure
 from exportdiff.runtime.observing.observation import Environment, ExportedObservation, StageEffect
-from exportdiff.runtime.observing.process_state import restore_modes
+from exportdiff.runtime.observing.process_state import restore_modes, use_threads
 from exportdiff.runtime.observing.python_state import PythonState
 from exportdiff.runtime.observing.saved_tensors import SavedModule, SavedTensors
 from exportdiff.runtime.observing.tensors import snapshot, state_snapshot
@@ -57,6 +57,10 @@ if TYPE_CHECKING:
     from exportdiff.runtime.observing.observation import Prediction
     from exportdiff.runtime.paths.run.model_calls import CallPlan
     from exportdiff.runtime.paths.stopwatch import Stopwatch
+
+
+COMPILES = "aoti"
+"""The mode that exports and then compiles, with the number of threads that the case says."""
 
 
 @dataclass(frozen=True)
@@ -144,7 +148,8 @@ def observe_exported(
             isolation = SavedTensors(_tensors(exported.program))
         seen = common
         if exported.program is not None:
-            seen = _lower_and_run(exported, exported.program, common, case, path, clock)
+            with use_threads(case.threads if path.mode == COMPILES else 0):
+                seen = _lower_and_run(exported, exported.program, common, case, path, clock)
             exported.python.undo()
         free_path_memory(state, exported.program)
         yield replace(without(seen, not_promised(path)), path=path)
