@@ -7,8 +7,8 @@
 # severity = "C"
 # severity-because = "parameters in a plain list, which an optimizer must be given by hand"
 # cause = """
-# lift_constants_pass takes the data of a parameter that no module has registered, and says so in its debug log
-# alone."""
+# lift_constants_pass takes the data of a parameter that no module has registered. Only its debug log says
+# so."""
 # path = "nonstrict:module@cpu"
 # check = "outputs"
 # kind = "mismatch"

@@ -3,12 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "export: UncapturedHigherOrderOpError for a submodule called in a branch of torch.cond if its call signature is preserved"
+# title = "preserve_module_call_signature: export fails if a branch of torch.cond calls the module"
 # severity = "C"
 # severity-because = "preserve_module_call_signature of a module that a branch of torch.cond calls"
 # cause = """
-# A hook notes the arguments of a preserved module in a dict. Dynamo traces the branch together with the hook, and
-# refuses to write to a dict that is outside of the branch."""
+# A hook notes the arguments of a preserved module in a dict. Dynamo traces the branch together with the hook,
+# and refuses a write to a dict that is outside of the branch."""
 # path = "nonstrict+preserve:unflatten@cpu"
 # check = "outputs"
 # kind = "crash"

@@ -46,7 +46,5 @@ if __name__ == "__main__":
     sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)
     expected, got = show()
     bug = expected is not got
-    print(
-        f"{'BUG' if bug else 'ok'}: eager returns a {expected.__name__}, the exported program a {got.__name__}"
-    )
+    print(f"{'BUG' if bug else 'ok'}: eager returns a {expected.__name__}, the program a {got.__name__}")
     raise SystemExit(bug)

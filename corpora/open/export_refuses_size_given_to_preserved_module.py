@@ -7,13 +7,23 @@
 # severity = "C"
 # severity-because = "preserve_module_call_signature of a module that takes a size, as in reshape(n, -1)"
 # cause = """
-# check_flattened lets tensors and plain numbers pass. A dynamic size is an int for the author of the model, and
-# a torch.SymInt here."""
+# check_flattened lets tensors and plain numbers pass. A dynamic size is an int for the author of the model,
+# and a torch.SymInt here."""
 # path = "nonstrict+preserve:unflatten@cpu"
 # check = "outputs"
 # kind = "crash"
 # status = "open"
-# signatures = [["outputs", "crash", "export", "AssertionError", "_symbolic_trace.py:forward", "wrappers.py:pre_hook", "wrappers.py:check_flattened"]]
+# signatures = [
+#     [
+#         "outputs",
+#         "crash",
+#         "export",
+#         "AssertionError",
+#         "_symbolic_trace.py:forward",
+#         "wrappers.py:pre_hook",
+#         "wrappers.py:check_flattened",
+#     ],
+# ]
 # trigger = ["control.size_as_number"]
 # affected = ["2.13.0"]
 # upstream = ""

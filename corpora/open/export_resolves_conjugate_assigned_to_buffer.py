@@ -58,7 +58,5 @@ if __name__ == "__main__":
     sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)
     expected, got = show()
     bug = expected != got
-    print(
-        f"{'BUG' if bug else 'ok'}: the buffer is a lazy conjugate: {expected} in eager, {got} in the exported program"
-    )
+    print(f"{'BUG' if bug else 'ok'}: the buffer is conjugated: {expected} in eager, {got} in the program")
     raise SystemExit(bug)

@@ -3,7 +3,7 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "strict export: the program's module has no buffer that forward does not read, and refuses eager's checkpoint"
+# title = "strict export: eager's checkpoint does not load, as buffers that forward does not read are missing"
 # severity = "B"
 # severity-because = "every BatchNorm in eval mode has such a buffer; load_state_dict of the exported module"
 # cause = """

@@ -111,7 +111,7 @@ def judged(case: Case) -> PathResult:
 @pytest.mark.parametrize("name", COUNTERS)
 def test_a_counter_is_fixed_by_export_wherever_it_is_kept(name: str) -> None:
     because = judged(case_of(*COUNTERS[name])).first_call_because
-    assert because == f"calls of eager change {name}, and export fixes Python values as they are"
+    assert because == f"calls of eager change {name}, which export fixes as they are (documented)"
 
 
 def test_values_that_change_no_result_leave_all_calls_to_compare() -> None:

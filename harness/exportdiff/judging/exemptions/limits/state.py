@@ -194,7 +194,7 @@ def assigned_is_no_alias(compared: Comparison) -> bool:
     "self tensor'",
 )
 def assigned_buffers_keep_their_strides(compared: Comparison) -> bool:
-    """Whether only the strides of a buffer differ that eager rebinds, and the path keeps its first strides."""
+    """Whether only the strides of a buffer differ that eager rebinds, and the path keeps its first."""
     evidence, before = compared.evidence, compared.seen.before
     if not isinstance(evidence, StateLeaf) or evidence.call is None or before is None:
         return False
