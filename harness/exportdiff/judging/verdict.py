@@ -25,7 +25,11 @@ from exportdiff.judging.probes import probe_mistake
 from exportdiff.judging.results import Unjudged, Verdict
 from exportdiff.runtime.inputs.copies import CALLS
 from exportdiff.runtime.observing.faster_torch import faster_torch
-from exportdiff.runtime.observing.observation import CompiledObservation, PipelinedObservation
+from exportdiff.runtime.observing.observation import (
+    CompiledObservation,
+    ExportedObservation,
+    PipelinedObservation,
+)
 from exportdiff.runtime.observing.tensors import TensorSnapshot
 from exportdiff.runtime.observing.values import parts
 from exportdiff.runtime.paths import eager_key
@@ -197,7 +201,10 @@ class _Judgement:
             findings, more = self._compare(with_exact_values(reference.observation, exact), observed)
             excused += more
         because = reference.first_call_because
-        return path_result(observed, refused, findings.findings, excused, because), findings
+        result = path_result(observed, refused, findings.findings, excused, because)
+        if isinstance(observed, ExportedObservation):
+            result = replace(result, sizes=observed.sizes)
+        return result, findings
 
     def _compare(
         self, reference: EagerObservation, candidate: Observation

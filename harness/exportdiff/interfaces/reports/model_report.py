@@ -8,6 +8,7 @@ from rich.text import Text
 
 from exportdiff.interfaces.checking.check_steps import Confirming, Explaining, PathDone
 from exportdiff.interfaces.reports.commands import check_command
+from exportdiff.interfaces.reports.size_lines import size_lines
 from exportdiff.interfaces.reports.text import finding_block
 from exportdiff.interfaces.wording import counted
 
@@ -118,6 +119,8 @@ def print_report(report: Report, console: Console, fail_on: FailOn, corpora: pat
             if number:
                 console.print()
             _print_found(each, report, console, corpora)
+    for line in size_lines(report.sizes):
+        console.print(line, soft_wrap=True, highlight=False)
     console.print()
     for line in summary(report, fail_on):
         console.print(line, soft_wrap=True, highlight=False)

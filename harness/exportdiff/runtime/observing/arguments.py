@@ -23,6 +23,11 @@ class Inputs:
         self.kwargs: dict[str, Any]
         self.args, self.kwargs = _sizes_again(pytree.tree_unflatten(leaves, spec), spec)
         self._structure = pytree.tree_structure((self.args, self.kwargs))
+        self._spec = spec
+
+    def with_leaves(self, leaves: list[object]) -> Inputs:
+        """Return arguments with other leaves in the same places."""
+        return Inputs(leaves, self.places, self._spec)
 
     def snapshot(self) -> Tree:
         """Copy what the leaves hold now, those that were handed in."""

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from exportdiff.runtime.observing.failure import Failure
     from exportdiff.runtime.observing.gradients import Gradients
     from exportdiff.runtime.observing.graphs import Exported, Hierarchy, Rebuilt
+    from exportdiff.runtime.observing.sizes import DynamicDimension
 
 
 @dataclass(frozen=True)
@@ -239,6 +240,10 @@ class ExportedObservation(Observation):
     """Names of the inputs and of the state whose new values the graph returns, to be written back."""
     may_narrow: bool = False
     """Whether the program may refuse probes: the spec of dynamic shapes leaves their sizes to export."""
+    declared: frozenset[int] = frozenset()
+    """The numbers of the probes whose sizes are in the ranges that the program declares."""
+    sizes: tuple[DynamicDimension, ...] = ()
+    """For users' models on the path without transforms: what the program and eager accept."""
     exported: Exported | None = None
     rebuilt: Rebuilt | None = None
     """For the runner ``unflatten`` only."""

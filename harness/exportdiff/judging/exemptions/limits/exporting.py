@@ -28,13 +28,15 @@ LIMITS: list[Limit] = []
 
 @limit(
     LIMITS,
-    says="With Dim.AUTO and Dim.DYNAMIC, export infers which sizes it accepts, and may check them when the "
-    "program runs. What unflatten returns has no guards: there, an operator may raise.",
+    says="With Dim.AUTO and Dim.DYNAMIC, export infers which sizes it accepts, and declares their ranges in "
+    "the program. What unflatten returns has no guards: there, an operator may raise.",
     documented="torch/export/dynamic_shapes.py: 'with the compiler inferring the remaining constraints'; "
     "torch/export/_trace.py, prefer_deferred_runtime_asserts_over_guards: 'as runtime asserts'",
 )
 def sizes_are_inferred(compared: Comparison) -> bool:
-    """Whether a probe is refused with sizes that export may refuse."""
+    """Whether a probe is refused whose sizes are not in the ranges that the program declares."""
+    if isinstance(compared.seen, ExportedObservation) and compared.evidence.call in compared.seen.declared:
+        return False
     refused = isinstance(compared.evidence, CallRefused)
     late = isinstance(compared.evidence, PathRaised) and compared.path.runner == "unflatten"
     return (refused or late) and compared.in_unpromised_probe

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from exportdiff.runtime.inputs.copies import Examples, build
+from exportdiff.runtime.inputs.copies import CALLS, Examples, build
 from exportdiff.runtime.observing.arguments import Inputs
 from exportdiff.runtime.observing.caches import forget_compiled
 from exportdiff.runtime.observing.captured_output import capture_output
@@ -36,6 +36,7 @@ from exportdiff.runtime.paths.read.rebuilt import read_rebuilt
 from exportdiff.runtime.paths.run.aspects import without
 from exportdiff.runtime.paths.run.freeing import free_path_memory
 from exportdiff.runtime.paths.run.model_calls import ModelCaller, plan_calls, run_calls
+from exportdiff.runtime.paths.run.sizes import dynamic_dimensions
 from exportdiff.runtime.paths.runners import RUNNERS
 from exportdiff.runtime.paths.transforms.apply import (
     edit_module,
@@ -58,6 +59,9 @@ if TYPE_CHECKING:
     from exportdiff.runtime.paths.run.model_calls import CallPlan
     from exportdiff.runtime.paths.stopwatch import Stopwatch
 
+
+LISTS_SIZES = "nonstrict:module"
+"""The path on which the sizes of dynamic dimensions are tried, in cases that are judged thoroughly."""
 
 COMPILES = "aoti"
 """The mode that exports and then compiles, with the number of threads that the case says."""
@@ -208,6 +212,8 @@ def _lower_and_run(
         ):  # without guards, a kernel may write to memory that is not its own
             plan = plan._replace(deviations=(), small_calls=())
         ran = run_calls(ModelCaller(lowered, clock), exported.examples, plan, path.mode)
+    probes = range(CALLS, exported.examples.calls)
+    declared = frozenset(n for n in probes if declares(final, exported.examples.fresh(n).snapshot()))
     small = tuple(each for each in ran.small_calls if declares(final, each.inputs_before))
     ran = ran._replace(small_calls=small)
     effect = StageEffect("run", environment, _graph_alone(after, final))
@@ -215,7 +221,10 @@ def _lower_and_run(
     found: tuple[Prediction, ...] = ()
     if path.runner == "module" and start.restore():
         found = predictions(lowered, final, exported.examples.fresh(), clock, grad=not for_inference(path))
-    return replace(common, before=before, saved=saved, predictions=found, **ran._asdict())
+    common = replace(common, before=before, saved=saved, predictions=found, declared=declared)
+    if case.thorough and path.without_device == LISTS_SIZES and start.restore():
+        common = replace(common, sizes=dynamic_dimensions(case, path.device, lowered, final))
+    return replace(common, **ran._asdict())
 
 
 def _graph_alone(environment: Environment, program: ExportedProgram) -> Environment:
