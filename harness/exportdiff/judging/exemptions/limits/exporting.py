@@ -19,6 +19,7 @@ from exportdiff.judging.exemptions.limits.limit import PROGRAMMING_MODEL, limit
 from exportdiff.judging.exemptions.limits.replacing import SELECTS
 from exportdiff.runtime.inputs.deviations import CONTEXTS, METADATA, PROMISED_DEVIATIONS
 from exportdiff.runtime.observing.observation import ExportedObservation, PipelinedObservation
+from exportdiff.runtime.paths.catalog import narrows
 
 if TYPE_CHECKING:
     from exportdiff.judging.exemptions.limits.limit import Comparison, Limit
@@ -35,7 +36,9 @@ LIMITS: list[Limit] = []
 )
 def sizes_are_inferred(compared: Comparison) -> bool:
     """Whether a probe is refused whose sizes are not in the ranges that the program declares."""
-    if isinstance(compared.seen, ExportedObservation) and compared.evidence.call in compared.seen.declared:
+    seen = compared.seen
+    declared = isinstance(seen, ExportedObservation) and compared.evidence.call in seen.declared
+    if declared and not narrows(compared.path):  # a transform may turn guards into checks of the program
         return False
     refused = isinstance(compared.evidence, CallRefused)
     late = isinstance(compared.evidence, PathRaised) and compared.path.runner == "unflatten"
