@@ -24,19 +24,24 @@ SAFE_PATH = "exportdiff"
 def server(*modules: str) -> ForkServerContext:
     """Return the context that forks children from the server; the first call starts the server.
 
-    The first call may name ``modules`` that the server, and so each child, imports as well as torch.
-    Raises UsageError on a platform without fork.
+    The first call may name ``modules`` that the server, and so each child, imports as well as torch. A server
+    that is killed and starts again imports them too. Raises UsageError on a platform without fork.
     """
     try:
         context = multiprocessing.get_context("forkserver")
     except ValueError:
         raise UsageError("this platform has no fork server: run on Linux or macOS") from None
+    _modules.update(dict.fromkeys(modules))
     context.set_forkserver_preload(
-        ["exportdiff.runtime.processes.preload", *modules, "exportdiff.runtime.processes.freeze"]
+        ["exportdiff.runtime.processes.preload", *_modules, "exportdiff.runtime.processes.freeze"]
     )
     with _starting, _environment():
         forkserver.ensure_running()
     return context
+
+
+_modules: dict[str, None] = {}
+"""The modules that calls of ``server`` have named, in order."""
 
 
 def server_pid() -> int:
