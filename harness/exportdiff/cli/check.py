@@ -16,6 +16,7 @@ from exportdiff.cli.arguments import (
     duration,
     left_out,
     limits_given,
+    positive,
     print_json,
 )
 from exportdiff.cli.interrupting import interruptible
@@ -109,6 +110,13 @@ def add(commands: Subparsers) -> None:
         default=pathlib.Path("exportdiff-repros"),
         metavar="DIR",
         help="the folder of the repro files (default: exportdiff-repros)",
+    )
+    parser.add_argument(
+        "--threads",
+        type=positive,
+        metavar="N",
+        help="how many threads an operator may use on paths that compile, and in eager for compile:*; all "
+        "others use one (default: as many as torch uses)",
     )
     add_time_limit_option(parser, "judging", 10)
     add_limit_options(parser)
@@ -219,7 +227,7 @@ def _judged(
     progress = CheckProgress(console, paths, target.written, corpora, baseline)
     with interruptible() as stop, progress:
         report = judge_in_subprocess(
-            loadable_model(target, shapes),
+            loadable_model(target, shapes, arguments.threads or 0),
             paths,
             seconds=arguments.limit,
             corpora=corpora,

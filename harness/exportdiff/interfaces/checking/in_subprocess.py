@@ -22,7 +22,14 @@ from exportdiff.interfaces.checking.confirmation import Confirmation
 from exportdiff.interfaces.checking.report import Report, assembled
 from exportdiff.judging.causes import folded, over_paths
 from exportdiff.judging.results import PathResult, Unjudged
-from exportdiff.runtime.processes.child import TIME_LIMIT, Child, Death, Stopped, TaskFailure
+from exportdiff.runtime.processes.child import (
+    TIME_LIMIT,
+    Child,
+    Death,
+    Stopped,
+    TaskFailure,
+    threads_of_user,
+)
 
 if TYPE_CHECKING:
     import pathlib
@@ -50,18 +57,19 @@ class LoadableModel:
     """Runs in child processes, so it must be picklable. Raises UsageError if the model cannot be judged."""
 
 
-def loadable_model(target: Target, shapes: object = None) -> LoadableModel:
+def loadable_model(target: Target, shapes: object = None, threads: int = 0) -> LoadableModel:
     """Return the model that the user has named, for child processes to load.
 
     ``shapes``: the dynamic shapes that the project's file has for it; None: those next to the factory.
+    ``threads``: how many threads paths that compile use; 0: as many as torch would use.
     """
-    return LoadableModel(target.written, partial(_load, target.from_anywhere, shapes))
+    return LoadableModel(target.written, partial(_load, target.from_anywhere, shapes, threads))
 
 
-def _load(target: Target, shapes: object) -> Case:
+def _load(target: Target, shapes: object, threads: int) -> Case:
     from exportdiff.interfaces.checking.loading import load  # imports torch
 
-    return load(target, shapes)
+    return replace(load(target, shapes), threads=threads or threads_of_user())
 
 
 def judge_in_subprocess(

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from exportdiff.core.path import Path
     from exportdiff.interfaces.checking.found import FailOn
     from exportdiff.judging.results import PathResult
+    from exportdiff.runtime.observing.sizes import DynamicDimension
 
 
 FORMAT = 1
@@ -106,6 +107,11 @@ class Report:
         verb = "agrees" if len(outcomes.paths) == 1 else "agree"
         return f"{outcomes.counts['agrees']} of {paths} {verb} with eager"
 
+    @property
+    def sizes(self) -> tuple[DynamicDimension, ...]:
+        """What was declared for each dynamic dimension, and what the program and eager accept."""
+        return next((each.sizes for each in self.paths if each.sizes), ())
+
     def as_dict(self) -> dict[str, Any]:
         """Return it ready for JSON."""
         outcomes = self.outcomes
@@ -120,6 +126,7 @@ class Report:
             "paths": {str(each.path): each.as_dict() for each in outcomes.paths},
             "findings": [each.as_dict() for each in self.found],
             "unconfirmed": self.unconfirmed,
+            "sizes": [each.as_dict() for each in self.sizes],
         }
 
 

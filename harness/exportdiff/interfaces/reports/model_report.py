@@ -11,6 +11,7 @@ from rich.text import Text
 from exportdiff.interfaces.checking.check_steps import Confirming, Explaining, PathDone
 from exportdiff.interfaces.reports.check_summary import left_out, next_step, summary
 from exportdiff.interfaces.reports.commands import check_command
+from exportdiff.interfaces.reports.size_lines import size_lines
 from exportdiff.interfaces.reports.text import (
     AS_WRITTEN,
     PLAIN_WIDTH,
@@ -137,6 +138,8 @@ def print_report(
                 console.print()
             print_found(each, report.name, console)
             _print_explanation(each, console, corpora)
+    for line in size_lines(report.sizes):
+        console.print(line, soft_wrap=True, highlight=False)
     console.print()
     print_lines(console, summary(report, fail_on))
     text, command = next_step(report, fail_on, corpora)

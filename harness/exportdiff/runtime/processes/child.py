@@ -298,6 +298,14 @@ def end_with_parent(server: int) -> None:
         os.kill(os.getpid(), signal.SIGKILL)
 
 
+_threads = 1
+
+
+def threads_of_user() -> int:
+    """Return how many threads torch would use in this child if it were the user's process."""
+    return _threads
+
+
 def set_up(output: pathlib.Path | Connection) -> None:
     """Set up a child: one thread, no warnings, no logs, Ctrl-C left to the parent.
 
@@ -305,6 +313,8 @@ def set_up(output: pathlib.Path | Connection) -> None:
     """
     import torch  # here, to save start-up time: only children need it, and they have it imported
 
+    global _threads
+    _threads = torch.get_num_threads()
     torch.set_num_threads(1)
     # Do not record the source line of every node: that takes 5 % of a non-strict export.
     if hasattr(torch.fx.config, "do_not_emit_stack_traces"):
