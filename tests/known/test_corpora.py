@@ -18,7 +18,8 @@ from exportdiff.cli.replay import outcome
 from exportdiff.core.program_text.line_count import code_lines
 from exportdiff.core.programs import tag_names
 from exportdiff.known.corpus.entry import find_files, read_entry
-from exportdiff.known.corpus.verify import entry_signatures, incomplete
+from exportdiff.known.corpus.signatures import entry_signatures
+from exportdiff.known.corpus.verify import incomplete
 from exportdiff.runtime.patching.fixes import applied, read_fixes
 from exportdiff.runtime.processes.script import RAISED
 from support.failing_torch import torch_that_fails

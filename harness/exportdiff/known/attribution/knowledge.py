@@ -16,6 +16,7 @@ from exportdiff.core.own_code import PACKAGE, digest_of
 from exportdiff.known.attribution.likeness import Likeness
 from exportdiff.known.corpus.entry import FIXES, Entry, find_files
 from exportdiff.known.corpus.trial_results import cache_folder, fix_trials, open_entries
+from exportdiff.known.corpus.workaround import without_workaround
 from exportdiff.runtime.patching.fixes import Fix, FixError, applied, choose_patch, find_functions, remember
 
 if TYPE_CHECKING:
@@ -38,7 +39,8 @@ class Knowledge:
     @cached_property
     def likeness(self) -> Likeness:
         """Compares programs with those of the entries."""
-        return Likeness([entry.file.read_text(encoding="utf-8") for entry in self.entries])
+        texts = (entry.file.read_text(encoding="utf-8") for entry in self.entries)
+        return Likeness([without_workaround(text) for text in texts])
 
     @cached_property
     def usable_fixes(self) -> tuple[Fix, ...]:

@@ -1,0 +1,157 @@
+"""Verifies the workaround of an entry: eager does the same with it, and its path is right."""
+
+from __future__ import annotations
+
+import contextlib
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import torch
+from torch.utils import _pytree as pytree
+
+from exportdiff.core.case import case_from_source, seed
+from exportdiff.core.finding import starts_with
+from exportdiff.judging.judge_case import judge_case
+from exportdiff.known.corpus.signatures import entry_signatures
+from exportdiff.known.corpus.workaround import CALL, MODEL, OPTIONS
+from exportdiff.runtime.paths import parse
+from exportdiff.runtime.paths.runners import RUNNERS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from typing import Any
+
+    from torch import nn
+    from torch.export import ExportedProgram
+
+    from exportdiff.core.case import Case
+    from exportdiff.core.path import Path
+    from exportdiff.known.corpus.entry import Entry
+
+
+def workaround_problems(entry: Entry) -> list[str]:
+    """Run an entry with its workaround; return a line for each thing that is wrong."""
+    source = entry.file.read_text(encoding="utf-8")
+    given = case_from_source(source, finite_only=False)
+    given = replace(given, thorough=entry.shows_after_refusal or entry.path.startswith("compile"))
+    names = given.make.__globals__  # type: ignore[attr-defined]  # a function of the source
+    made = given if MODEL not in names else replace(given, make=names[MODEL])
+    options = names[OPTIONS]() if OPTIONS in names else {}
+    expected, got = _Behaviour.of(given, _call), _Behaviour.of(made, names.get(CALL, _call))
+    problems = [f"eager has other {name} with the workaround" for name in expected.differences(got)]
+    if CALL in names:
+        # The call makes of the other model what the entry's model is.
+        with _exported_with(options, made), _called_by(names[CALL], parse(entry.path)):
+            return [*problems, *_wrong_on(given, entry)]
+    with _exported_with(options):
+        return [*problems, *_wrong_on(made, entry)]
+
+
+def _wrong_on(case: Case, entry: Entry) -> list[str]:
+    """Judge a case along the path of the entry. What other bugs of the entry's model cause is not wrong."""
+    verdict = judge_case(case, (parse(entry.path),))
+    if not verdict.valid:
+        return [f"eager cannot be compared with itself: {verdict.invalid_reason}"]
+    others = _other_signatures(entry) if verdict.findings else set()
+    return [f"still differs: {each.title}" for each in verdict.findings if each.signature not in others]
+
+
+def _other_signatures(entry: Entry) -> set[tuple[str, ...]]:
+    """Return the signatures of findings of the entry's model that the entry does not claim."""
+    found = entry_signatures(entry.file, entry.path, only_there=True)
+    return {each for each in found if not any(starts_with(each, start) for start in entry.signatures)}
+
+
+def _call(module: Callable[..., object], *args: object, **kwargs: object) -> object:
+    return module(*args, **kwargs)
+
+
+@dataclass(frozen=True)
+class _Behaviour:
+    """What one call of eager and its backward pass give. Names do not count: a workaround may rename."""
+
+    results: Sequence[Any]
+    inputs: Sequence[Any]
+    state: Sequence[Any]
+    gradients: Sequence[Any]
+
+    @classmethod
+    def of(cls, case: Case, call: Callable[..., object]) -> _Behaviour:
+        built = case.build()
+        seed(0)
+        results = pytree.tree_leaves(call(built.model, *built.args, **built.kwargs))
+        differentiable = [each for each in _tensors(results) if each.requires_grad]
+        if differentiable:
+            sum(each.float().sum() for each in differentiable).backward()
+        inputs = _tensors(pytree.tree_leaves((built.args, built.kwargs)))
+        # A tensor that has several names counts once.
+        state = [*{id(each): each for each in built.model.state_dict(keep_vars=True).values()}.values()]
+        flags = [each.requires_grad for each in _tensors(results)]
+        return cls([*results, *flags], inputs, state, [each.grad for each in (*state, *inputs)])
+
+    def differences(self, other: _Behaviour) -> Iterator[str]:
+        """Yield the names of what differs."""
+        for name, value in vars(self).items():
+            if not _same(value, getattr(other, name)):
+                yield name
+
+
+def _tensors(values: Sequence[object]) -> list[torch.Tensor]:
+    return [each for each in values if isinstance(each, torch.Tensor)]
+
+
+def _same(expected: Sequence[Any], got: Sequence[Any]) -> bool:
+    return len(expected) == len(got) and all(map(_equal, expected, got))
+
+
+def _equal(one: object, other: object) -> bool:
+    if isinstance(one, torch.Tensor) and isinstance(other, torch.Tensor):
+        return one.dtype == other.dtype and torch.equal(one, other)
+    return type(one) is type(other) and one == other
+
+
+@contextlib.contextmanager
+def _exported_with(options: Mapping[str, object], case: Case | None = None) -> Iterator[None]:
+    """Inside the block, torch.export.export gets these keyword arguments, and the model of this case."""
+    export = torch.export.export
+
+    def exported(model: nn.Module, *args: Any, **given: Any) -> ExportedProgram:
+        return export(model if case is None else case.build().model, *args, **{**given, **options})
+
+    torch.export.export = exported
+    try:
+        yield
+    finally:
+        torch.export.export = export
+
+
+@contextlib.contextmanager
+def _called_by(call: Callable[..., object], path: Path) -> Iterator[None]:
+    """Inside the block, the results of a path are called by a function, with dicts in another order."""
+    runner = RUNNERS[path.runner]
+
+    def run(program: ExportedProgram) -> nn.Module:
+        module: nn.Module = runner.function(program)
+        plain = type(module)
+
+        def changed(self: nn.Module, *args: object, **kwargs: object) -> object:
+            self.__class__ = plain
+            try:
+                return call(self, *map(_reordered, args), **kwargs)
+            finally:
+                self.__class__ = called
+
+        called = type(plain.__name__, (plain,), {"__call__": changed})
+        module.__class__ = called
+        return module
+
+    RUNNERS[path.runner] = replace(runner, function=run)
+    try:
+        yield
+    finally:
+        RUNNERS[path.runner] = runner
+
+
+def _reordered(value: object) -> object:
+    """Return a dict of several keys with its keys in the reverse order."""
+    return dict(reversed(value.items())) if isinstance(value, dict) and len(value) > 1 else value
