@@ -52,7 +52,12 @@ OTHER = make_finding("dtype")
 def example(index: int, *fingerprints: str, refused: bool = False, valid: bool = True) -> ExampleDone:
     status: Status = "unsupported" if refused else "ok"
     paths = (
-        PathResult(parse(MODULE), status, "data-dependent" if refused else ""),
+        PathResult(
+            parse(MODULE),
+            status,
+            "data-dependent" if refused else "",
+            outcome="refused" if refused else "agrees",
+        ),
         PathResult(
             parse(UNFLATTEN),
             "finding" if fingerprints else status,

@@ -20,24 +20,25 @@ from exportdiff.cli.interrupting import interruptible
 from exportdiff.core.errors import UsageError
 from exportdiff.core.target import Target
 from exportdiff.core.torch_versions import torch_version
+from exportdiff.interfaces.checking.accepting import no_longer_shown, with_accepted
 from exportdiff.interfaces.checking.baseline import (
-    no_longer_shown,
+    NO_BASELINE,
     read_baseline,
-    with_accepted,
+    read_before_writing,
     write_baseline,
 )
-from exportdiff.interfaces.checking.report import FAIL_ON
+from exportdiff.interfaces.checking.found import FAIL_ON
+from exportdiff.interfaces.checking.report import assembled
 from exportdiff.known.corpus.entry import default_corpora
 from exportdiff.runtime.processes.server import server
 
 # Functions import the modules that import torch or rich, so that ``exportdiff --help`` starts fast.
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Sequence
 
     from exportdiff.cli.types import Subparsers
     from exportdiff.core.path import Path
-    from exportdiff.interfaces.checking.baseline import AcceptedFinding
+    from exportdiff.interfaces.checking.baseline import Baseline
     from exportdiff.interfaces.checking.report import Report
 
 
@@ -111,8 +112,34 @@ def run(arguments: argparse.Namespace) -> int:
     """Judge the model in fresh processes; return the exit code of the report."""
     target = Target.parse(arguments.target)
     paths = _paths(arguments)
-    accepted = read_baseline(arguments.accept) if arguments.accept else ()
-    report = _judged(arguments, target, paths, accepted)
+    baseline = read_baseline(arguments.accept) if arguments.accept else NO_BASELINE
+    if arguments.write_baseline:  # a wrong file is an error now, not after minutes
+        read_before_writing("--write-baseline", arguments.write_baseline)
+    try:
+        report = _judged(arguments, target, paths, baseline)
+    except UsageError as error:
+        # CI systems read the files, also if the model cannot be built.
+        _write(arguments, target, assembled(target.written, paths, invalid=str(error)))
+        raise
+    _write(arguments, target, report)
+    if arguments.minimize:
+        _minimize(arguments, target, report)
+    if baseline.notice:
+        print(baseline.notice, file=sys.stderr)
+    if report.failing(arguments.fail_on) and (others := baseline.about_others(report.model)):
+        print(others, file=sys.stderr)
+    for each in no_longer_shown(report, baseline.of(report.model)):
+        what = f"{each.check} {each.kind} on {', '.join(sorted(each.paths))}"
+        print(f"{arguments.accept}: no longer found, delete it: {what}", file=sys.stderr)
+    if arguments.write_baseline and report.judged:
+        number = write_baseline(arguments.write_baseline, report, arguments.fail_on)
+        print(f"{number} findings written to {arguments.write_baseline}", file=sys.stderr)
+        return 0
+    return report.exit_code(arguments.fail_on)
+
+
+def _write(arguments: argparse.Namespace, target: Target, report: Report) -> None:
+    """Write the files that the user asked for, and print the report as JSON."""
     if arguments.junit:
         from exportdiff.interfaces.reports.junit import write_junit
 
@@ -123,16 +150,6 @@ def run(arguments: argparse.Namespace) -> int:
         write_sarif(arguments.sarif, report, target, arguments.fail_on)
     if arguments.json:
         print_json(report.as_dict())
-    if arguments.minimize:
-        _minimize(arguments, target, report)
-    for each in no_longer_shown(report, accepted):
-        what = f"{each.check} {each.kind} on {', '.join(sorted(each.paths))}"
-        print(f"{arguments.accept}: no longer found, delete it: {what}", file=sys.stderr)
-    if arguments.write_baseline and report.judged:
-        number = write_baseline(arguments.write_baseline, report, arguments.fail_on)
-        print(f"{number} findings written to {arguments.write_baseline}", file=sys.stderr)
-        return 0
-    return report.exit_code(arguments.fail_on)
 
 
 def _paths(arguments: argparse.Namespace) -> tuple[Path, ...]:
@@ -147,7 +164,7 @@ def _judged(
     arguments: argparse.Namespace,
     target: Target,
     paths: tuple[Path, ...],
-    accepted: Sequence[AcceptedFinding],
+    baseline: Baseline,
 ) -> Report:
     """Judge the model. Without ``--json``, print a row for each path when it is judged, then the findings."""
     # The server starts first: it imports torch while this process imports the modules below.
@@ -171,7 +188,7 @@ def _judged(
             on_step=rows.on_step,
             stop=stop,
         )
-    report = report.with_found(with_accepted(report.found, accepted))
+    report = with_accepted(report, baseline.of(report.model))
     if report.invalid:
         print(f"exportdiff check: {target.written}: {report.invalid}", file=sys.stderr)
     else:
