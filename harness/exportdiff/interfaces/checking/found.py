@@ -74,6 +74,12 @@ class Found:
             return "wrong"
         return "harmless" if self.known else "inside"
 
+    @property
+    def workarounds(self) -> tuple[str, ...]:
+        """What a user can write instead: a text for each root cause for which somebody has looked."""
+        bugs = [cause.bug for cause in self.causes if cause.bug is not None]
+        return tuple(bug.workaround.text for bug in bugs if bug.workaround is not None)
+
     def fails(self, fail_on: FailOn) -> bool:
         """Whether it makes the result fail."""
         if self.accepted or self.meaning == "harmless":
@@ -93,5 +99,6 @@ class Found:
             "not_accepted_because": self.not_accepted_because,
             "root_causes": [cause.root for cause in self.causes],
             "entries": [cause.entry for cause in self.causes if cause.entry],
+            "workaround": "\n".join(self.workarounds) or None,
             "remark": self.remark,
         }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from typing import TYPE_CHECKING, Any
 
 from exportdiff.interfaces.checking.accepting import with_accepted
@@ -115,6 +116,8 @@ def _lines(found: Found) -> Iterable[str]:
     yield from (f"    {line}" for line in finding.message.splitlines())
     for cause in found.causes:
         yield f"    known bug of torch: {cause.root}"
+    for text in found.workarounds:
+        yield from textwrap.indent(f"workaround: {text}", "    ").splitlines()
     if found.remark:
         yield f"    remark: {found.remark}"
     if found.not_accepted_because:

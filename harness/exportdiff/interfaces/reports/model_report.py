@@ -131,6 +131,8 @@ def _print_found(found: Found, report: Report, console: Console, corpora: pathli
     for cause in found.causes:
         file = f"{corpora / 'open' / cause.entry}.py" if corpora and cause.entry else cause.name
         console.print(f"known bug of torch: {file}", style="dim", soft_wrap=True, highlight=False)
+    for text in found.workarounds:
+        console.print(f"workaround: {text}", soft_wrap=True, highlight=False, markup=False)
     if found.not_accepted_because:
         text = f"not accepted: {found.not_accepted_because}"
         console.print(text, style="yellow", soft_wrap=True, highlight=False)
