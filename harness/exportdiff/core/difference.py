@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+
 MEASURED: Mapping[str, bool] = {"measured": True}
 """The metadata of a field that may change from run to run, such as a size: it does not say which difference
 this is."""

@@ -26,6 +26,10 @@ MORE_LINES = 6
 UNCONFIRMED = "a second process did not show its differences"
 
 
+FORMAT = 1
+"""The version of the JSON document: interfaces/schemas/check-1.schema.json."""
+
+
 @dataclass(frozen=True)
 class Report:
     """The result of judging one model. Plain data."""
@@ -117,6 +121,7 @@ class Report:
         """Return it ready for JSON."""
         outcomes = self.outcomes
         return {
+            "format": FORMAT,
             "name": self.name,
             "torch": self.torch,
             "judged": outcomes.judged,
