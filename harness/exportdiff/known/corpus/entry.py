@@ -50,6 +50,10 @@ FUNCTIONS = {
 }
 """The functions that an entry defines."""
 
+WORKAROUND = ("make_workaround", "workaround_options", "workaround_call")
+"""The functions of a workaround: they return the model and its inputs, return keyword arguments for
+torch.export.export, and call the result of the path."""
+
 HEADER = re.compile(r"^# /// script\n(?P<toml>(#( .*)?\n)+?)# ///$", re.MULTILINE)
 
 

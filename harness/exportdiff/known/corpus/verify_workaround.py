@@ -10,9 +10,7 @@ import torch
 from torch.utils import _pytree as pytree
 
 from exportdiff.core.case import case_from_source, seed
-from exportdiff.core.finding import starts_with
 from exportdiff.judging.judge_case import judge_case
-from exportdiff.known.corpus.signatures import entry_signatures
 from exportdiff.known.corpus.workaround import CALL, MODEL, OPTIONS
 from exportdiff.runtime.paths import parse
 from exportdiff.runtime.paths.runners import RUNNERS
@@ -25,7 +23,9 @@ if TYPE_CHECKING:
     from torch.export import ExportedProgram
 
     from exportdiff.core.case import Case
+    from exportdiff.core.finding import Consequence, Finding
     from exportdiff.core.path import Path
+    from exportdiff.judging.results import Verdict
     from exportdiff.known.corpus.entry import Entry
 
 
@@ -39,27 +39,36 @@ def workaround_problems(entry: Entry) -> list[str]:
     options = names[OPTIONS]() if OPTIONS in names else {}
     expected, got = _Behaviour.of(given, _call), _Behaviour.of(made, names.get(CALL, _call))
     problems = [f"eager has other {name} with the workaround" for name in expected.differences(got)]
+    path = parse(entry.path)
     if CALL in names:
-        # The call makes of the other model what the entry's model is.
-        with _exported_with(options, made), _called_by(names[CALL], parse(entry.path)):
-            return [*problems, *_wrong_on(given, entry)]
-    with _exported_with(options):
-        return [*problems, *_wrong_on(made, entry)]
+        # Called so, the result of the path does what the entry's model does.
+        with _exported_with(options, made), _called_by(names[CALL], path):
+            verdict = judge_case(given, (path,))
+    else:
+        with _exported_with(options):
+            verdict = judge_case(made, (path,))
+    return [*problems, *_wrong_on_path(verdict, given, entry)]
 
 
-def _wrong_on(case: Case, entry: Entry) -> list[str]:
-    """Judge a case along the path of the entry. What other bugs of the entry's model cause is not wrong."""
-    verdict = judge_case(case, (parse(entry.path),))
-    if not verdict.valid:
-        return [f"eager cannot be compared with itself: {verdict.invalid_reason}"]
-    others = _other_signatures(entry) if verdict.findings else set()
-    return [f"still differs: {each.title}" for each in verdict.findings if each.signature not in others]
+def _wrong_on_path(verdict: Verdict, given: Case, entry: Entry) -> Iterator[str]:
+    """Yield what is wrong on the path. What other bugs of the entry's model cause is not wrong."""
+    if not verdict.valid or not verdict.paths:
+        yield f"eager and the path cannot be compared: {verdict.invalid_reason}"
+        return
+    (result,) = verdict.paths
+    if result.status == "ok":
+        return
+    before = judge_case(given, (result.path,))
+    if result.status == "unsupported" and not any(each.refused for each in before.paths):
+        yield f"torch refuses the model: {result.message}"
+    others = {_words(each) for finding in before.findings for each in (finding, *finding.consequences)}
+    for finding in verdict.findings:
+        if _words(finding) not in others or any(map(finding.matches, entry.signatures)):
+            yield f"still differs: {finding.title}"
 
 
-def _other_signatures(entry: Entry) -> set[tuple[str, ...]]:
-    """Return the signatures of findings of the entry's model that the entry does not claim."""
-    found = entry_signatures(entry.file, entry.path, only_there=True)
-    return {each for each in found if not any(starts_with(each, start) for start in entry.signatures)}
+def _words(shown: Finding | Consequence) -> tuple[str, ...]:
+    return (shown.check, shown.evidence.kind, *shown.evidence.words())
 
 
 def _call(module: Callable[..., object], *args: object, **kwargs: object) -> object:

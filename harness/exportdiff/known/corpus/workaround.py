@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING
 
 from exportdiff.core.program_text.parsing import parse
 from exportdiff.known.corpus.changed_lines import changed_lines, own_lines
+from exportdiff.known.corpus.entry import WORKAROUND
 
 if TYPE_CHECKING:
     from exportdiff.known.corpus.entry import Entry
 
-MODEL, OPTIONS, CALL = "make_workaround", "workaround_options", "workaround_call"
-"""The functions of a workaround: they return the model and its inputs, return keyword arguments for
-torch.export.export, and call the result of the path."""
+MODEL, OPTIONS, CALL = WORKAROUND
 
 
 @dataclass(frozen=True)
