@@ -34,7 +34,7 @@ def workaround_problems(entry: Entry) -> list[str]:
     source = entry.file.read_text(encoding="utf-8")
     given = case_from_source(source, finite_only=False)
     given = replace(given, thorough=entry.shows_after_refusal or entry.path.startswith("compile"))
-    names = given.make.__globals__  # type: ignore[attr-defined]  # a function of the source
+    names: dict[str, Any] = given.make.__globals__
     made = given if MODEL not in names else replace(given, make=names[MODEL])
     options = names[OPTIONS]() if OPTIONS in names else {}
     expected, got = _Behaviour.of(given, _call), _Behaviour.of(made, names.get(CALL, _call))
@@ -56,15 +56,20 @@ def _wrong_on_path(verdict: Verdict, given: Case, entry: Entry) -> Iterator[str]
         yield f"eager and the path cannot be compared: {verdict.invalid_reason}"
         return
     (result,) = verdict.paths
-    if result.status == "ok":
+    if result.outcome == "agrees":
         return
     before = judge_case(given, (result.path,))
-    if result.status == "unsupported" and not any(each.refused for each in before.paths):
-        yield f"torch refuses the model: {result.message}"
-    others = {_words(each) for finding in before.findings for each in (finding, *finding.consequences)}
+    if result.outcome not in ("differs", *(each.outcome for each in before.paths)):
+        yield f"the path is {result.outcome}: {result.message or result.reason}"
+    others = {words for finding in before.findings for words in _all_words(finding)}
     for finding in verdict.findings:
         if _words(finding) not in others or any(map(finding.matches, entry.signatures)):
             yield f"still differs: {finding.title}"
+
+
+def _all_words(finding: Finding) -> Iterator[tuple[str, ...]]:
+    yield _words(finding)
+    yield from map(_words, finding.consequences)
 
 
 def _words(shown: Finding | Consequence) -> tuple[str, ...]:
@@ -91,7 +96,8 @@ class _Behaviour:
         results = pytree.tree_leaves(call(built.model, *built.args, **built.kwargs))
         differentiable = [each for each in _tensors(results) if each.requires_grad]
         if differentiable:
-            sum(each.float().sum() for each in differentiable).backward()
+            total = torch.stack([each.float().sum() for each in differentiable]).sum()
+            total.backward()  # type: ignore[no-untyped-call]  # torch does not annotate it
         inputs = _tensors(pytree.tree_leaves((built.args, built.kwargs)))
         # A tensor that has several names counts once.
         state = [*{id(each): each for each in built.model.state_dict(keep_vars=True).values()}.values()]
@@ -127,7 +133,7 @@ def _exported_with(options: Mapping[str, object], case: Case | None = None) -> I
     def exported(model: nn.Module, *args: Any, **given: Any) -> ExportedProgram:
         return export(model if case is None else case.build().model, *args, **{**given, **options})
 
-    torch.export.export = exported
+    torch.export.export = exported  # type: ignore[assignment]  # it takes what export takes
     try:
         yield
     finally:
