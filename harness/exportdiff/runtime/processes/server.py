@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from multiprocessing.context import ForkServerContext
 
 
+SAFE_PATH = "exportdiff"
+"""The value of PYTHONSAFEPATH for the server; any text has the same effect. Children do not inherit it."""
+
+
 def server(*modules: str) -> ForkServerContext:
     """Return the context that forks children from the server; the first call starts the server.
 
@@ -50,6 +54,8 @@ _starting = threading.Lock()
 def _environment() -> Iterator[None]:
     """Set the environment variables that the server starts with, and restore ours afterwards.
 
+    PYTHONSAFEPATH: without it, Python would import a json.py of the current folder instead of its own.
+
     PYTHONPATH: the server finds this package by it, not by our ``sys.path``. PYTHONHASHSEED: torch iterates
     over sets of strings, so only a fixed hash seed gives every campaign the same findings. PYTHONWARNINGS: a
     child that is killed cannot give back its semaphores (tqdm makes one, and torch.fx uses tqdm where it is
@@ -58,12 +64,13 @@ def _environment() -> Iterator[None]:
     before = dict(os.environ)
     os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (*import_folders(), before.get("PYTHONPATH"))))
     os.environ.setdefault("PYTHONHASHSEED", "0")
+    os.environ.setdefault("PYTHONSAFEPATH", SAFE_PATH)
     quiet = "ignore:resource_tracker:UserWarning"
     os.environ["PYTHONWARNINGS"] = ",".join(filter(None, (before.get("PYTHONWARNINGS"), quiet)))
     try:
         yield
     finally:
-        for name in ("PYTHONPATH", "PYTHONHASHSEED", "PYTHONWARNINGS"):
+        for name in ("PYTHONPATH", "PYTHONHASHSEED", "PYTHONSAFEPATH", "PYTHONWARNINGS"):
             if name in before:
                 os.environ[name] = before[name]
             else:
