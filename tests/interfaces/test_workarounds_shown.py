@@ -8,8 +8,8 @@ from dataclasses import replace
 from rich.console import Console
 
 from exportdiff.interfaces.checking.found import Found
-from exportdiff.interfaces.checking.python_api import explanation
 from exportdiff.interfaces.checking.report import Report
+from exportdiff.interfaces.python_api import explanation
 from exportdiff.interfaces.reports.model_report import print_report
 from exportdiff.judging.results import PathResult
 from exportdiff.known.attribution.explained import RootCause

@@ -17,7 +17,14 @@ from exportdiff.core.finding import Evidence, Finding, Stage
 from exportdiff.core.path import Path
 from exportdiff.core.plain_data import dumps, loads
 from exportdiff.judging.checks import CHECKS
-from exportdiff.judging.checks.aliasing import OutputMemory, WriteDiffers, WriteRefused, WriteShows
+from exportdiff.judging.checks.aliasing import (
+    BackwardBarred,
+    OutputMemory,
+    WriteBarred,
+    WriteDiffers,
+    WriteRefused,
+    WriteShows,
+)
 from exportdiff.judging.checks.alive import ALIVE, ProcessDied
 from exportdiff.judging.checks.compare.deviating import Altered
 from exportdiff.judging.checks.compare.leaves import LeafDifference
@@ -29,6 +36,7 @@ from exportdiff.judging.checks.guards.recompiles import DeviatingCallRaised, Rec
 from exportdiff.judging.checks.inputs import InputLeaf, InputStructure
 from exportdiff.judging.checks.outputs import (
     OnlyEagerRaised,
+    OutputAttribute,
     OutputIdentity,
     OutputLeaf,
     OutputStructure,
@@ -123,6 +131,7 @@ EVIDENCE: list[tuple[str, Evidence]] = [
                 for word in ("value", "dtype", "shape", "stride", "kind", "python-value")
             ),
             ("outputs", OutputStructure(call, "a", "b")),
+            ("outputs", OutputAttribute(call, "['a'].tag", "str: 'a'", "")),
             ("outputs", OutputIdentity(call, B, ("buffer",), new=False)),
             ("outputs", OutputIdentity(call, B, ("buffer",), new=True)),
             ("aliasing", OutputMemory(call, B, ("buffer",), new=False)),
@@ -140,6 +149,8 @@ EVIDENCE: list[tuple[str, Evidence]] = [
     ),
     ("outputs", OnlyEagerRaised(2, failure())),
     ("aliasing", WriteRefused(2, "output['a']", in_eager=True)),
+    ("aliasing", WriteBarred(2, "output['a']", failure())),
+    ("aliasing", BackwardBarred(2, failure())),
     ("aliasing", WriteShows(2, "output['a']", "b", ("buffer",), in_eager=True)),
     ("aliasing", WriteDiffers(2, "output['a']", "b", ("buffer",), leaf())),
     ("gradients", GradientLeaf("l.weight", "state", leaf())),
