@@ -97,6 +97,12 @@ class Found:
         return "harmless" if self.known else "inside"
 
     @property
+    def workarounds(self) -> tuple[str, ...]:
+        """What a user can write instead: a text for each root cause for which somebody has looked."""
+        bugs = [cause.bug for cause in self.causes if cause.bug is not None]
+        return tuple(bug.workaround.text for bug in bugs if bug.workaround is not None)
+
+    @property
     def about(self) -> Property | None:
         """What differs; None: something else, such as a guard or a setting of the process."""
         finding = self.finding
@@ -126,5 +132,6 @@ class Found:
             "not_accepted_because": self.not_accepted_because,
             "root_causes": [cause.root for cause in self.causes],
             "entries": [cause.entry for cause in self.causes if cause.entry],
+            "workaround": "\n".join(self.workarounds) or None,
             "remark": self.remark,
         }

@@ -73,6 +73,8 @@ class CheckProgress(PathRows):
             harmless = "harmless here, " if part.meaning == "harmless" else ""
             for cause in part.causes:
                 self._line(f"{number}: {harmless}{cause_line(cause, self._corpora)}")
+            for text in part.workarounds:
+                self._line(f"workaround: {text}")
             if part.not_accepted_because:
                 self._line(f"{number}: not accepted: {part.not_accepted_because}")
             remark = f": {part.remark}" if part.remark else ""
@@ -82,4 +84,4 @@ class CheckProgress(PathRows):
                 self._line(f"{number}: remark{remark}")
 
     def _line(self, text: str) -> None:
-        self._console.print(text, soft_wrap=True, highlight=False)
+        self._console.print(text, soft_wrap=True, highlight=False, markup=False)

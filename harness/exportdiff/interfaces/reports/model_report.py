@@ -178,6 +178,8 @@ def print_found(found: Found, model: str, console: Console) -> None:
 def _print_explanation(found: Found, console: Console, corpora: pathlib.Path | None) -> None:
     for cause in found.causes:
         console.print(cause_line(cause, corpora), style="dim", soft_wrap=True, highlight=False)
+    for text in found.workarounds:
+        console.print(f"workaround: {text}", soft_wrap=True, highlight=False, markup=False)
     if found.not_accepted_because:
         text = f"not accepted: {found.not_accepted_because}"
         console.print(text, style="yellow", soft_wrap=True, highlight=False)

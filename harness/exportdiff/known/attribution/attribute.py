@@ -253,7 +253,8 @@ class _Search:
     def _causes(self, finding: Finding, names: Collection[str]) -> tuple[RootCause, ...]:
         entries = _likely_entries(finding, self._trial.case, self._known)
         first = {entry.fix: entry.root for entry in reversed(entries)}
-        return tuple(RootCause(name, first.get(name, "")) for name in sorted(names))
+        roots = {name: first.get(name, "") for name in sorted(names)}
+        return tuple(RootCause(name, root, self._known.bug(root)) for name, root in roots.items())
 
 
 def on_first_paths(verdict: Verdict) -> Verdict:

@@ -15,7 +15,9 @@ from exportdiff.core.own_code import PACKAGE, digest_of
 from exportdiff.core.torch_versions import torch_build
 from exportdiff.known.attribution.likeness import Likeness
 from exportdiff.known.corpus.entry import FIXES, Entry, find_files
+from exportdiff.known.corpus.known_bug import KnownBug, known_bug
 from exportdiff.known.corpus.trial_results import cache_folder, fix_trials, open_entries
+from exportdiff.known.corpus.workaround import without_workaround
 from exportdiff.runtime.patching.fixes import Fix, FixError, applied, choose_patches, find_functions, remember
 
 if TYPE_CHECKING:
@@ -40,7 +42,13 @@ class Knowledge:
     @cached_property
     def likeness(self) -> Likeness:
         """Compares programs with those of the entries."""
-        return Likeness([entry.file.read_text(encoding="utf-8") for entry in self.entries])
+        texts = (entry.file.read_text(encoding="utf-8") for entry in self.entries)
+        return Likeness([without_workaround(text) for text in texts])
+
+    def bug(self, root: str) -> KnownBug | None:
+        """Describe a root cause; None if the corpus has no entry of this name."""
+        entry = next((each for each in self.entries if each.name == root), None)
+        return None if entry is None else known_bug(entry)
 
     @cached_property
     def usable_fixes(self) -> tuple[Fix, ...]:
