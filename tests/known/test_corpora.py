@@ -119,11 +119,11 @@ OPEN = [entry.file for entry in ENTRIES if not entry.undetected_because]
 
 
 def examples_of_kinds() -> set[pathlib.Path]:
-    """Return the first entry of each path, check and kind of finding."""
-    first: dict[tuple[str, str, str], pathlib.Path] = {}
+    """Return the first entry of each path and check."""
+    first: dict[tuple[str, str], pathlib.Path] = {}
     for entry in ENTRIES:
         if not entry.undetected_because:
-            first.setdefault((entry.path, entry.check, entry.kind), entry.file)
+            first.setdefault((entry.path, entry.check), entry.file)
     return set(first.values())
 
 
