@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from exportdiff.interfaces.checking.confirmation import Confirmation
 from exportdiff.interfaces.checking.explaining import explained
-from exportdiff.interfaces.checking.report import assembled, confirmed
+from exportdiff.interfaces.checking.report import assembled
 from exportdiff.judging.verdict import judge
 
 if TYPE_CHECKING:
@@ -30,7 +31,11 @@ def judge_in_process(case: Case, paths: Sequence[Path], corpora: pathlib.Path | 
     report = assembled(
         case.name, paths, verdict.paths, verdict.findings, verdict.unjudged, invalid=verdict.invalid_reason
     )
-    report = confirmed(report, lambda differing, findings: judge(case, differing).findings)
-    if corpora is not None and report.found:
-        report = report.with_found(explained(case, report, corpora))
-    return replace(report, model=case.identity)
+    confirmation = Confirmation(report)
+    if confirmation.paths:
+        for finding in judge(case, confirmation.paths).findings:
+            confirmation.see(finding)
+    report = replace(confirmation.finished(), model=case.identity)
+    if corpora is None or not report.found:
+        return report
+    return report.with_found(tuple(part for parts in explained(case, report, corpora) for part in parts))
