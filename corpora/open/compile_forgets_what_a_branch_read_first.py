@@ -34,7 +34,7 @@ import torch
 class Model(torch.nn.Module):
     def forward(self, x):
         y = torch.cond(x.sum() > 0, lambda x: x + self.count, lambda x: x + 1, (x,))
-        self.count = self.count + 1
+        self.count = self.count + 1  # first difference
         return y
 
 

@@ -36,7 +36,7 @@ from torch import nn
 
 class Model(nn.Module):
     def forward(self, x):
-        return x.t().clone().masked_fill_(x < 0, 0)
+        return x.t().clone().masked_fill_(x < 0, 0)  # first difference
 
 
 def make():

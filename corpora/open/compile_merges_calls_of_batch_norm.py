@@ -33,7 +33,7 @@ from torch import nn
 
 class Model(nn.BatchNorm1d):
     def forward(self, x):
-        return super().forward(x), super().forward(x)
+        return super().forward(x), super().forward(x)  # first difference
 
 
 def make():

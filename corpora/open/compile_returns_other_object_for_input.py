@@ -32,7 +32,7 @@ class Model(torch.nn.Module):
     def forward(self, x, y, z):
         x.add_(1)
         z.mul_(2)
-        return x.add_(y)
+        return x.add_(y)  # first difference
 
 
 def make():

@@ -35,7 +35,7 @@ from torch import nn
 
 class Model(nn.Module):
     def forward(self, x):
-        return nn.functional.dropout(x, training=False).add_(1)
+        return nn.functional.dropout(x, training=False).add_(1)  # first difference
 
 
 def make():

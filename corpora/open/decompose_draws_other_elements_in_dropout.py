@@ -38,7 +38,7 @@ class Model(nn.Module):
         self.dropout = nn.Dropout(inplace=True)
 
     def forward(self, x):
-        return self.dropout(x.t() + 1)
+        return self.dropout(x.t() + 1)  # first difference
 
 
 def make():

@@ -38,7 +38,7 @@ class Model(torch.nn.Module):
             torch.nn.init.ones_(parameter)
 
     def forward(self, x):
-        return self.lstm(x)[0]
+        return self.lstm(x)[0]  # first difference
 
 
 def make():

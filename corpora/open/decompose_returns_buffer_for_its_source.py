@@ -37,7 +37,7 @@ class Model(nn.Module):
     def forward(self, x):
         y = x + 1
         self.last.copy_(y)
-        return y
+        return y  # first difference
 
 
 def make():

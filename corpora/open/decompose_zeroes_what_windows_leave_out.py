@@ -32,7 +32,7 @@ from torch import nn
 class Silence(nn.Module):
     def forward(self, signal):
         signal = signal.clone()
-        signal.unfold(0, 2, 4).zero_()
+        signal.unfold(0, 2, 4).zero_()  # first difference
         return signal
 
 

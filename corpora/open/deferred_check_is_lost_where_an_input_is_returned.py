@@ -35,7 +35,7 @@ import torch.nn.functional as F
 
 class Model(torch.nn.Module):
     def forward(self, x):
-        if x.shape[0] % 2 == 0:
+        if x.shape[0] % 2 == 0:  # first difference
             return x
         return F.pad(x, (0, 1))
 

@@ -38,7 +38,7 @@ class Model(nn.Module):
         self.register_buffer("count", torch.zeros(1))
 
     def forward(self, x):
-        self.count = self.count + 2
+        self.count = self.count + 2  # first difference
         return x + 1
 
 

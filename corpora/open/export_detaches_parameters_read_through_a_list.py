@@ -40,7 +40,7 @@ class Model(nn.Module):
         self.decayed = [self.layer.weight]
 
     def forward(self, x):
-        return self.layer(x).sum() + sum(weight.square().sum() for weight in self.decayed)
+        return self.layer(x).sum() + sum(weight.square().sum() for weight in self.decayed)  # first difference
 
 
 def make():

@@ -39,7 +39,7 @@ class Counter(nn.Module):
 
     @torch.compiler.disable
     def forward(self, x):
-        self.count = self.count + 1
+        self.count = self.count + 1  # first difference
         return x + self.count
 
 

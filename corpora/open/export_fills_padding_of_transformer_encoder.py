@@ -42,7 +42,7 @@ class Model(nn.Module):
 
     @torch.no_grad()
     def forward(self, x, padding):
-        return self.encoder(x, src_key_padding_mask=padding)
+        return self.encoder(x, src_key_padding_mask=padding)  # first difference
 
 
 def make():

@@ -38,7 +38,7 @@ import torch
 
 class Model(torch.nn.Module):
     def forward(self, x, plus, minus):
-        return x + plus - minus
+        return x + plus - minus  # first difference
 
 
 def make():

@@ -32,7 +32,7 @@ import torch
 
 class Model(torch.nn.Module):
     def forward(self, x):
-        x.requires_grad_()
+        x.requires_grad_()  # first difference
         return x * 2
 
 

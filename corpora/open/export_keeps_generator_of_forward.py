@@ -43,7 +43,7 @@ import torch
 
 class Model(torch.nn.Module):
     def forward(self, x):
-        return x + torch.rand(1, generator=torch.Generator().manual_seed(3))
+        return x + torch.rand(1, generator=torch.Generator().manual_seed(3))  # first difference
 
 
 def make():

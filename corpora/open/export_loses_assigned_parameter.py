@@ -38,7 +38,7 @@ class Model(nn.Module):
 
     def forward(self, x):
         y = x * self.weight
-        self.weight = nn.Parameter(self.weight.detach().clamp(max=1.0))
+        self.weight = nn.Parameter(self.weight.detach().clamp(max=1.0))  # first difference
         return y
 
 

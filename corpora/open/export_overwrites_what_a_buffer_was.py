@@ -35,7 +35,7 @@ import torch
 class Model(torch.nn.Module):
     def forward(self, x):
         previous = self.state
-        self.state = self.state + x
+        self.state = self.state + x  # first difference
         return previous
 
 

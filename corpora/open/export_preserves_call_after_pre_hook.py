@@ -31,7 +31,7 @@ import torch
 
 
 def double(module, args):
-    return (args[0] * 2,)
+    return (args[0] * 2,)  # first difference
 
 
 class AddOne(torch.nn.Module):

@@ -39,7 +39,7 @@ class Model(torch.nn.Module):
         spectral_norm(self.layer, "weight_hh_l0")
 
     def forward(self, x):
-        return self.layer(x)[0]
+        return self.layer(x)[0]  # first difference
 
 
 def make():

@@ -35,7 +35,7 @@ import torch
 
 class Model(torch.nn.Module):
     def forward(self, x):
-        self.count = self.count + 1
+        self.count = self.count + 1  # first difference
         return x + self.count
 
 

@@ -36,7 +36,7 @@ from torch import nn
 
 class Child(nn.Module):
     def forward(self, x):
-        x = x * 3
+        x = x * 3  # first difference
         with torch.no_grad():
             return x + 1
 

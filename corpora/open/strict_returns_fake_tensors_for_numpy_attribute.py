@@ -32,7 +32,7 @@ class Model(torch.nn.Module):
         self.mean = torch.ones(1).numpy()
 
     def forward(self, x):
-        return x - torch.from_numpy(self.mean)
+        return x - torch.from_numpy(self.mean)  # first difference
 
 
 def make():

@@ -33,7 +33,7 @@ from torch import nn
 
 class Child(nn.Module):
     def forward(self, x):
-        yield x.sin()
+        yield x.sin()  # first difference
         yield x.cos()
 
 

@@ -31,7 +31,7 @@ from torch.export._swap import _swap_modules
 
 class Child(torch.nn.Module):
     def forward(self, x, twice):
-        return x * 2 if twice else x
+        return x * 2 if twice else x  # first difference
 
 
 class Model(torch.nn.Module):

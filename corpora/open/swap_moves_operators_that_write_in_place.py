@@ -37,7 +37,7 @@ class Model(torch.nn.Module):
 
     def forward(self, x):
         x = x + 1
-        y = self.child(x)
+        y = self.child(x)  # first difference
         x.mul_(2)
         return x + y
 

@@ -40,7 +40,7 @@ class Block(torch.nn.Sequential):
     def forward(self, x):
         y = self[0](x)
         self[1](y)
-        return y + 0
+        return y + 0  # first difference
 
 
 def make():

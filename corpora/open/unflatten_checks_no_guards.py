@@ -33,7 +33,7 @@ import torch
 
 class Model(torch.nn.Module):
     def forward(self, x):
-        return x + 1 if x.shape[0] % 2 == 0 else x - 1
+        return x + 1 if x.shape[0] % 2 == 0 else x - 1  # first difference
 
 
 def make():

@@ -41,7 +41,7 @@ import torch
 
 class Child(torch.nn.Module):
     def forward(self, x):
-        return x + self.scaled
+        return x + self.scaled  # first difference
 
 
 class Model(torch.nn.Module):

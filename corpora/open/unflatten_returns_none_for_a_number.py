@@ -32,7 +32,7 @@ import torch
 
 class Child(torch.nn.Module):
     def forward(self, x):
-        return x + 1, 3
+        return x + 1, 3  # first difference
 
 
 class Model(torch.nn.Module):

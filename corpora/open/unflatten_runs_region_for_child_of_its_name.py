@@ -33,7 +33,7 @@ import torch
 
 class Child(torch.nn.Module):
     def forward(self, x):
-        return x + 1, x + 2
+        return x + 1, x + 2  # first difference
 
 
 class Model(torch.nn.Module):

@@ -33,7 +33,7 @@ import torch
 class Model(torch.nn.Module):
     def forward(self, x):
         new = self.state + x
-        change = x - self.state
+        change = x - self.state  # first difference
         self.state.copy_(new)
         return change
 

@@ -13,13 +13,15 @@ if TYPE_CHECKING:
     from exportdiff.core.errors import UsageError
     from exportdiff.interfaces import model_strategies as strategies
     from exportdiff.interfaces.call_variants import call_variants, swap_attribute, swap_module
+    from exportdiff.interfaces.checking.baseline import write_baseline
+    from exportdiff.interfaces.checking.found import Found
     from exportdiff.interfaces.checking.python_api import assert_export_equivalent, assert_passes, compare
-    from exportdiff.interfaces.checking.report import Found, Report
+    from exportdiff.interfaces.checking.report import Report
     from exportdiff.interfaces.pytest_plugin import ExportEquivalence
 
 _HOMES = {
     "ExportEquivalence": "exportdiff.interfaces.pytest_plugin",
-    "Found": "exportdiff.interfaces.checking.report",
+    "Found": "exportdiff.interfaces.checking.found",
     "Report": "exportdiff.interfaces.checking.report",
     "UsageError": "exportdiff.core.errors",
     "assert_export_equivalent": "exportdiff.interfaces.checking.python_api",
@@ -29,6 +31,7 @@ _HOMES = {
     "strategies": "exportdiff.interfaces.model_strategies",
     "swap_attribute": "exportdiff.interfaces.call_variants",
     "swap_module": "exportdiff.interfaces.call_variants",
+    "write_baseline": "exportdiff.interfaces.checking.baseline",
 }
 
 __all__ = [
@@ -43,6 +46,7 @@ __all__ = [
     "strategies",
     "swap_attribute",
     "swap_module",
+    "write_baseline",
 ]
 
 

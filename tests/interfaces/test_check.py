@@ -18,8 +18,9 @@ import pytest
 import exportdiff
 from exportdiff.cli import main
 from exportdiff.core.finding import Evidence
+from exportdiff.interfaces.checking.found import Found
 from exportdiff.interfaces.checking.in_subprocess import judge_in_subprocess
-from exportdiff.interfaces.checking.report import Found, Report
+from exportdiff.interfaces.checking.report import Report
 from exportdiff.judging.checks.purity import ModuleChanged, Printed, ProcessChanged, ProcessLeftDifferent
 from exportdiff.judging.checks.sharing import CopyShares
 from exportdiff.known.attribution.explained import RootCause
@@ -359,11 +360,15 @@ def test_what_a_baseline_accepts_in_vain_is_named(
     wrong: str, models: pathlib.Path, tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     baseline = tmp_path / "accepted.json"
-    assert main(["check", wrong, "--paths", "nonstrict:unflatten", "--write-baseline", str(baseline)]) == 0
+    command = ["check", wrong, "--paths", "nonstrict:unflatten"]
+    assert main([*command, "--write-baseline", str(baseline)]) == 0
+    baseline.write_text(baseline.read_text().replace('"mismatch"', '"crash"'))
     capsys.readouterr()
-    command = ["check", f"{models}:good", "--paths", "nonstrict:unflatten", "--accept", str(baseline)]
-    assert main(command) == 0
-    assert "no longer found, delete it: outputs mismatch" in capsys.readouterr().err
+    assert main([*command, "--accept", str(baseline)]) == 1
+    assert "no longer found, delete it: outputs crash" in capsys.readouterr().err
+    other = ["check", f"{models}:good", "--paths", "nonstrict:unflatten", "--accept", str(baseline)]
+    assert main(other) == 0
+    assert "no longer found" not in capsys.readouterr().err
 
 
 def test_junit_names_failures_and_what_torch_refuses(wrong: str, tmp_path: pathlib.Path) -> None:

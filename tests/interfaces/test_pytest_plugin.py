@@ -174,11 +174,8 @@ def test_a_baseline_and_no_minimizing(project: pytest.Pytester) -> None:
         ["no repro file (--export-minimize 0); to write one: exportdiff minimize test_five.py:make --path *"]
     )
     assert not (project.path / "exportdiff-repros").exists()
-    entry = (
-        '{"check": "outputs", "kind": "mismatch", "paths": ["nonstrict:module"], '
-        '"signature": ["outputs", "mismatch", "value", "fresh"]}'
-    )
-    (project.path / "accepted.json").write_text(f'{{"format": 1, "accepted": [{entry}]}}')
+    check = ["exportdiff", "check", "test_five.py:make", "--paths", "nonstrict:module"]
+    project.run(sys.executable, "-m", *check, "--write-baseline", "accepted.json")
     accepted = project.runpytest_subprocess(
         *options, "-k", "live or factory", "--export-accept", "accepted.json"
     )

@@ -12,7 +12,8 @@ import pytest
 
 from exportdiff.cli import main
 from exportdiff.core.target import Target
-from exportdiff.interfaces.checking.report import FailOn, Found, Report
+from exportdiff.interfaces.checking.found import FailOn, Found
+from exportdiff.interfaces.checking.report import Report
 from exportdiff.interfaces.reports.sarif import sarif
 from exportdiff.judging.results import PathResult, Unjudged
 from exportdiff.known.attribution.explained import RootCause
@@ -87,7 +88,7 @@ INSIDE = Found(make_finding("names", check="structure"))
 REPORT = Report(
     "model.py:make",
     "2.13.0",
-    (PathResult(MODULE, "ok"), PathResult(UNFLATTEN, "finding")),
+    (PathResult(MODULE, "ok", outcome="agrees"), PathResult(UNFLATTEN, "finding", outcome="differs")),
     (Unjudged(parse("strict:module@cpu"), "no time"),),
     (WRONG, BREAKS, INSIDE),
 )

@@ -77,7 +77,7 @@ def test_check_says_that_only_the_first_call_was_compared(
     file.write_text(HEAD + REFUSES_TO_BE_CALLED_TWICE)
     assert main(["check", f"{file}:make", "--paths", "nonstrict:module"]) == 0
     told = capfd.readouterr().out
-    assert "ok           first call only" in told
+    assert "agrees      first call only" in told
     assert "1 path: only the first call was compared, because " in told
 
 

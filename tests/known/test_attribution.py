@@ -192,7 +192,7 @@ def test_what_a_refused_export_leaves_is_explained_though_torch_still_refuses(
     def judge(case: Case, paths: Sequence[Path], refusals: object = ()) -> Verdict:
         path = parse("nonstrict:module@cpu")
         if torch_like.is_wrong_a():
-            result = PathResult(path, "finding", refused="too-dynamic")
+            result = PathResult(path, "finding", "too-dynamic", outcome="refused")
             return Verdict(True, "", (result,), (finding(VALUE),), 0.0)
         return Verdict(True, "", (PathResult(path, "unsupported", after),), (), 0.0)
 

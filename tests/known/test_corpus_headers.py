@@ -8,6 +8,7 @@ from collections import Counter, defaultdict
 
 from exportdiff.cli.corpus_list import markdown
 from exportdiff.known.corpus.entry import FIXES, OPEN, VARIANTS, Entry, find_files, read_entry
+from exportdiff.known.corpus.first_difference import MARK, marked_lines, wrong_mark
 from exportdiff.known.corpus.ranking import read_root_causes
 from exportdiff.runtime.patching.fixes import read_candidates
 from support.folders import CORPORA
@@ -87,3 +88,32 @@ def test_an_explanation_stands_alone() -> None:
     assert {name: found for name, found in claims.items() if found} == {}, (
         "name what the file shows; what it does not run may be wrong"
     )
+
+
+WITHOUT_MARK = {
+    "copy_of_exported_module_saves_what_does_not_persist": "the copy has a key that no model line made",
+    "decompose_takes_weight_norm_of_whole_vector": "the model has no code that is not in torch",
+    "reload_forgets_conjugation": "the buffer is wrong before the first call",
+    "reload_lets_gradients_into_buffer": "the buffer requires grad before the first call",
+    "unflatten_hides_buffer_of_preserved_module": "the values are right: a key of the state dict is missing",
+    "unflatten_reads_tensor_for_its_conjugate": "the buffer is wrong before the first call",
+}
+"""Entries with a wrong value that no line of their model computes, and why."""
+
+
+def test_an_entry_with_a_wrong_value_marks_the_line_where_it_first_appears() -> None:
+    values = {"outputs", "inputs", "state", "gradients", "aliasing"}
+    wrong = {name for name, entry in ROOTS.items() if entry.silent and entry.check in values}
+    marked = {name for name, entry in ROOTS.items() if marked_lines(entry.file.read_text(encoding="utf-8"))}
+    assert wrong - marked == WITHOUT_MARK.keys()
+    assert marked <= wrong
+
+
+def test_a_mark_belongs_to_one_line_of_the_model() -> None:
+    text = (CORPORA / "open" / "strict_drops_assigned_buffer.py").read_text(encoding="utf-8")
+    assert wrong_mark(text) == ""
+    assert wrong_mark(text.replace("return x + self.count", f"return x + self.count  {MARK}")) == (
+        "marks 2 lines with '# first difference'; at most one is the first"
+    )
+    moved = text.replace(f"  {MARK}", "").replace("    program(*args)\n", f"    program(*args)  {MARK}\n")
+    assert "not in the code of the model" in wrong_mark(moved)

@@ -17,7 +17,8 @@ import pytest
 from exportdiff.cli import make_parser, reference
 from exportdiff.core.finding import Finding
 from exportdiff.core.programs import program_source
-from exportdiff.interfaces.checking.report import Found, Report
+from exportdiff.interfaces.checking.found import Found
+from exportdiff.interfaces.checking.report import Report
 from exportdiff.interfaces.reports.summary import summary_document
 from exportdiff.interfaces.reports.tally import Tally
 from exportdiff.judging.checks.outputs import PathRaised

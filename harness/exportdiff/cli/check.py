@@ -20,24 +20,24 @@ from exportdiff.cli.interrupting import interruptible
 from exportdiff.core.errors import UsageError
 from exportdiff.core.target import Target
 from exportdiff.core.torch_versions import torch_version
+from exportdiff.interfaces.checking.accepting import no_longer_shown, with_accepted
 from exportdiff.interfaces.checking.baseline import (
-    no_longer_shown,
+    NO_BASELINE,
     read_baseline,
-    with_accepted,
+    read_before_writing,
     write_baseline,
 )
-from exportdiff.interfaces.checking.report import FAIL_ON
+from exportdiff.interfaces.checking.found import FAIL_ON
 from exportdiff.known.corpus.entry import default_corpora
 from exportdiff.runtime.processes.server import server
 
 # Functions import the modules that import torch or rich, so that ``exportdiff --help`` starts fast.
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Sequence
 
     from exportdiff.cli.types import Subparsers
     from exportdiff.core.path import Path
-    from exportdiff.interfaces.checking.baseline import AcceptedFinding
+    from exportdiff.interfaces.checking.baseline import Baseline
     from exportdiff.interfaces.checking.report import Report
 
 
@@ -111,8 +111,10 @@ def run(arguments: argparse.Namespace) -> int:
     """Judge the model in fresh processes; return the exit code of the report."""
     target = Target.parse(arguments.target)
     paths = _paths(arguments)
-    accepted = read_baseline(arguments.accept) if arguments.accept else ()
-    report = _judged(arguments, target, paths, accepted)
+    baseline = read_baseline(arguments.accept) if arguments.accept else NO_BASELINE
+    if arguments.write_baseline:  # a wrong file is an error now, not after minutes
+        read_before_writing("--write-baseline", arguments.write_baseline)
+    report = _judged(arguments, target, paths, baseline)
     if arguments.junit:
         from exportdiff.interfaces.reports.junit import write_junit
 
@@ -125,7 +127,11 @@ def run(arguments: argparse.Namespace) -> int:
         print_json(report.as_dict())
     if arguments.minimize:
         _minimize(arguments, target, report)
-    for each in no_longer_shown(report, accepted):
+    if baseline.notice:
+        print(baseline.notice, file=sys.stderr)
+    if report.failing(arguments.fail_on) and (others := baseline.about_others(report.model)):
+        print(others, file=sys.stderr)
+    for each in no_longer_shown(report, baseline.of(report.model)):
         what = f"{each.check} {each.kind} on {', '.join(sorted(each.paths))}"
         print(f"{arguments.accept}: no longer found, delete it: {what}", file=sys.stderr)
     if arguments.write_baseline and report.judged:
@@ -147,7 +153,7 @@ def _judged(
     arguments: argparse.Namespace,
     target: Target,
     paths: tuple[Path, ...],
-    accepted: Sequence[AcceptedFinding],
+    baseline: Baseline,
 ) -> Report:
     """Judge the model. Without ``--json``, print a row for each path when it is judged, then the findings."""
     # The server starts first: it imports torch while this process imports the modules below.
@@ -171,7 +177,7 @@ def _judged(
             on_step=rows.on_step,
             stop=stop,
         )
-    report = report.with_found(with_accepted(report.found, accepted))
+    report = with_accepted(report, baseline.of(report.model))
     if report.invalid:
         print(f"exportdiff check: {target.written}: {report.invalid}", file=sys.stderr)
     else:

@@ -93,10 +93,10 @@ def limits() -> Iterator[str]:
     """Yield the lines of the page about documented limits and refusals."""
     yield from _title(
         "Documented limits and refusals",
-        "For everyone who misses a finding, or sees `(documented)` or `unsupported` next to a path.",
+        "For everyone who misses a finding, or sees `(documented)` or `refused` next to a path.",
         "What torch documents is no bug. A documented limit excuses one kind of difference; the report shows "
         "its name next to the path. A documented refusal is an exception that torch raises on purpose, with "
-        "a message for the author of the model; the path then counts as `unsupported`. Any other exception "
+        "a message for the author of the model; the path is then *refused*. Any other exception "
         "is a finding.",
     )
     yield "## Limits\n"

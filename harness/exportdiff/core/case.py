@@ -15,6 +15,8 @@ import torch
 from torch import nn
 from torch.utils import _pytree as pytree
 
+from exportdiff.core.model_identity import ModelIdentity
+
 MODULE_PREFIX = "exportdiff_"
 """The prefix of the names of modules that ``case_from_source`` makes."""
 
@@ -66,6 +68,8 @@ class Case:
     other_values: bool = True
     """Whether the calls after the first get inputs with other values. False: the model accepts only some
     values, as nn.BCELoss does."""
+    identity: ModelIdentity | None = None
+    """Of a user's model: which one it is."""
 
     @classmethod
     def of_module(cls, module: Mapping[str, Any], source: str, name: str, make: str = "make") -> Case:

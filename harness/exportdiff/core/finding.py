@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
@@ -96,6 +96,15 @@ class Consequence:
 
 
 @dataclass(frozen=True)
+class ShownOn:
+    """What one path shows of a finding."""
+
+    path: Path
+    evidence: Evidence
+    consequences: tuple[Consequence, ...] = ()
+
+
+@dataclass(frozen=True)
 class Finding:
     """One difference between eager and another path, with all that has the same cause."""
 
@@ -107,6 +116,8 @@ class Finding:
     """Whether it shows only in a probe: a call with other sizes than the example."""
     shown_on: tuple[Path, ...] = ()
     """All paths that show it, ``path`` first. May be left out if ``path`` is the only one."""
+    others: tuple[ShownOn, ...] = ()
+    """What the paths show that do not show exactly the same as ``path``: numbers, or other consequences."""
     consequences: tuple[Consequence, ...] = ()
     minimal: str = ""
     """The fingerprint of the minimized program (see core/program_text/canonical.py); empty: not minimized."""
@@ -117,6 +128,24 @@ class Finding:
         """Fill in ``shown_on``."""
         if not self.shown_on:
             object.__setattr__(self, "shown_on", (self.path,))
+
+    def on(self, path: Path) -> ShownOn:
+        """Return what one of the paths shows."""
+        own = ShownOn(path, self.evidence, self.consequences)
+        return next((each for each in self.others if each.path == path), own)
+
+    def showing(self, shown: Iterable[ShownOn]) -> Finding:
+        """Return the finding with other paths, and with what each of them shows."""
+        first, *rest = shown
+        unlike = (each for each in rest if each != replace(first, path=each.path))
+        return replace(
+            self,
+            path=first.path,
+            evidence=first.evidence,
+            consequences=first.consequences,
+            shown_on=(first.path, *(each.path for each in rest)),
+            others=tuple(unlike),
+        )
 
     @property
     def kind(self) -> Kind:

@@ -26,9 +26,10 @@ if TYPE_CHECKING:
 
     from torch import nn
 
-    from exportdiff.interfaces.checking.baseline import Accept, AcceptedFinding
+    from exportdiff.interfaces.checking.baseline import Accept, Baseline
+    from exportdiff.interfaces.checking.found import FailOn, Found
     from exportdiff.interfaces.checking.path_choice import Paths
-    from exportdiff.interfaces.checking.report import FailOn, Found, Report
+    from exportdiff.interfaces.checking.report import Report
     from exportdiff.interfaces.checking.reproducing import WrittenRepro
 
 MARKER = "export_paths"
@@ -83,7 +84,7 @@ class Options:
 
     paths: tuple[str, ...]
     device: str | None
-    accepted: tuple[AcceptedFinding, ...]
+    baseline: Baseline | None
     fail_on: FailOn
     seconds: float
     """The time limit for minimizing; 0: write no repro files."""
@@ -115,27 +116,29 @@ def _read(config: pytest.Config) -> Options:
         except UsageError as error:
             raise UsageError(f"--export-{error}") from None
     folder = config.invocation_params.dir
-    accepted: tuple[AcceptedFinding, ...] = ()
+    baseline = None
     if file := config.getoption("--export-accept"):
         from exportdiff.interfaces.checking.baseline import read_baseline
 
         try:
-            accepted = read_baseline(folder / file)
+            baseline = read_baseline(folder / file)
         except UsageError as error:
             raise UsageError(f"--export-accept: {error}") from None
+        if baseline.notice:
+            config.issue_config_time_warning(pytest.PytestConfigWarning(baseline.notice), stacklevel=2)
     try:
         seconds = seconds_of(config.getoption("--export-minimize"))
     except ValueError as error:
         raise UsageError(f"--export-minimize: {error}") from None
     given = config.getoption("--export-repros")
     repros = folder / given if given else config.rootpath / "exportdiff-repros"
-    return Options(paths, device, accepted, _fail_on(config.getoption("--export-fail-on")), seconds, repros)
+    return Options(paths, device, baseline, _fail_on(config.getoption("--export-fail-on")), seconds, repros)
 
 
 def _fail_on(text: str) -> FailOn:
     if text == "any":
         return "any"
-    from exportdiff.interfaces.checking.report import read_fail_on
+    from exportdiff.interfaces.checking.found import read_fail_on
 
     return read_fail_on("--export-fail-on", text)
 
@@ -180,9 +183,9 @@ class ExportEquivalence:
         ``export_paths`` and the options of pytest. The baseline of the options is always used.
         """
         __tracebackhide__ = True
-        from exportdiff.interfaces.checking.baseline import with_accepted
+        from exportdiff.interfaces.checking.accepting import with_accepted
+        from exportdiff.interfaces.checking.found import read_fail_on
         from exportdiff.interfaces.checking.python_api import compare, explanation
-        from exportdiff.interfaces.checking.report import read_fail_on
 
         options = self.options
         fail_on = read_fail_on("fail_on", fail_on or options.fail_on)
@@ -197,7 +200,8 @@ class ExportEquivalence:
                 device=device or options.device,
                 accept=accept,
             )
-        report = report.with_found(with_accepted(report.found, options.accepted))
+        if options.baseline is not None:
+            report = with_accepted(report, options.baseline.of(report.model))
         if report.exit_code(fail_on):
             given = (model, dynamic_shapes, probes)
             raise ExportDifference(explanation(report, fail_on), report, report.failing(fail_on), given)

@@ -121,7 +121,8 @@ def folded(findings: Iterable[Finding]) -> tuple[Finding, ...]:
             more = (Consequence(finding.check, finding.evidence), *finding.consequences)
             kept[finding.signature] = replace(first, consequences=(*first.consequences, *more))
         else:
-            kept[finding.signature] = replace(first, shown_on=(*first.shown_on, *finding.shown_on))
+            shown = (each.on(path) for each in (first, finding) for path in each.shown_on)
+            kept[finding.signature] = first.showing(shown)
     return tuple(kept.values())
 
 

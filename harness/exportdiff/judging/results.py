@@ -3,13 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 if TYPE_CHECKING:
     from exportdiff.core.finding import Finding
     from exportdiff.core.path import Path
 
 Status = Literal["ok", "unsupported", "finding"]
+"""What a path showed, as campaigns count it."""
+
+Outcome = Literal["agrees", "differs", "refused", "not judged"]
+"""What was learned about a path. Each path has exactly one outcome.
+
+``agrees``: calls were compared, and nothing differs except what a documented limit excuses.
+``differs``: it differs from eager, or it crashes where eager does not.
+``refused``: torch ended it, and documents that it does not support this.
+``not judged``: nothing was compared.
+"""
+
+OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
 
 
 @dataclass(frozen=True)
@@ -19,22 +31,22 @@ class PathResult:
     path: Path
     status: Status
     reason: str = ""
-    """For ``unsupported``: the short name of the refusal, or the name of the fix that declares it. For a
-    process that died: how. Else empty."""
+    """If it was refused: the short name of the refusal or limit, or the name of the fix that declares it. For
+    a process that died: how. If it was not judged: why. Else empty."""
     excused: tuple[str, ...] = ()
     """The names of the documented limits that differences of this path fall under."""
     message: str = ""
-    """For ``unsupported``: what torch said, its first lines. For a finding: its headline. Else empty."""
+    """If it was refused: what torch said, its first lines. For a finding: its headline. Else empty."""
     first_call_because: str = ""
     """Why only the first call was compared; empty if all were, or if torch refused the model."""
-    refused: str = ""
-    """For a finding: the name of the refusal, if torch refuses the model after it changed something."""
+    outcome: Outcome = "not judged"
 
     def as_dict(self) -> dict[str, Any]:
         """Return the result ready for JSON."""
         return {
             "path": str(self.path),
             "status": self.status,
+            "outcome": self.outcome,
             "reason": self.reason,
             "excused": list(self.excused),
         }

@@ -18,8 +18,9 @@ from exportdiff.judging.checks.guards.check import CallRefused
 from exportdiff.judging.exemptions.limits import Comparison, limit_for
 from exportdiff.judging.exemptions.refusal import find_refusal
 from exportdiff.judging.exemptions.refusals import REFUSALS
+from exportdiff.judging.outcome import Excused, path_result
 from exportdiff.judging.precision import in_float64, with_exact_values
-from exportdiff.judging.results import PathResult, Unjudged, Verdict
+from exportdiff.judging.results import Unjudged, Verdict
 from exportdiff.runtime.inputs.copies import CALLS
 from exportdiff.runtime.observing.faster_torch import faster_torch
 from exportdiff.runtime.observing.observation import CompiledObservation, PipelinedObservation
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from exportdiff.core.path import Path
     from exportdiff.judging.causes import PathFindings
     from exportdiff.judging.exemptions.refusal import FixRefusal, Refusal
+    from exportdiff.judging.results import PathResult
     from exportdiff.runtime.observing.observation import EagerObservation, Observation
     from exportdiff.runtime.observing.tensors import Leaf, Tree
 
@@ -170,21 +172,15 @@ class _Judgement:
             wide = in_float64(reference_case(self._case, path))
             exact = observe_eager(wide, path.device, self._clock, {path.mode})
             findings, more = self._compare(with_exact_values(reference.observation, exact), observed)
-            excused |= more
+            excused += more
         because = reference.first_call_because
-        name = refused.name if refused is not None else ""
-        if findings.findings:
-            headline = findings.findings[0].evidence.headline
-            result = PathResult(path, "finding", message=headline, first_call_because=because, refused=name)
-        elif refused is not None:
-            result = PathResult(path, "unsupported", reason=name, message=refused.message)
-        else:
-            result = PathResult(path, "ok", first_call_because=because)
-        return replace(result, excused=tuple(sorted(excused))), findings
+        return path_result(observed, refused, findings.findings, excused, because), findings
 
-    def _compare(self, reference: EagerObservation, candidate: Observation) -> tuple[PathFindings, set[str]]:
-        """Return the findings of one path, and the names of the limits that excuse differences."""
-        excused: set[str] = set()
+    def _compare(
+        self, reference: EagerObservation, candidate: Observation
+    ) -> tuple[PathFindings, list[Excused]]:
+        """Return the findings of one path, and the differences that documented limits excuse."""
+        excused: list[Excused] = []
         differences: list[Difference] = []
         for name, check in CHECKS.items():
             for evidence in check(reference, candidate) if name in self._checks else ():
@@ -192,7 +188,7 @@ class _Judgement:
                 if limit is None:
                     differences.append(Difference(name, evidence))
                 else:
-                    excused.add(limit.name)
+                    excused.append(Excused(limit.name, evidence))
         probes = frozenset(number for number, call in enumerate(candidate.calls) if call.probe)
         probes |= {each.number for each in candidate.small_calls}
         draws = self._references[eager_key(candidate.path)].observation.draws

@@ -221,7 +221,9 @@ class ExampleRunner:
         if rest.verdict is None:
             return rest
         verdict = rest.verdict
-        deaths = (PathResult(path, "finding", death.kind) for path, death in found.deaths.items())
+        deaths = (
+            PathResult(path, "finding", death.kind, outcome="differs") for path, death in found.deaths.items()
+        )
         verdict = replace(
             verdict,
             valid=True,

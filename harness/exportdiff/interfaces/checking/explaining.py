@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from exportdiff.interfaces.checking.report import Found
+from exportdiff.interfaces.checking.found import Found
 from exportdiff.judging.results import Verdict
 from exportdiff.known.attribution.attribute import explain
 from exportdiff.known.attribution.knowledge import knowledge

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from exportdiff.interfaces.checking.explaining import explained
@@ -32,4 +33,4 @@ def judge_in_process(case: Case, paths: Sequence[Path], corpora: pathlib.Path | 
     report = confirmed(report, lambda differing, findings: judge(case, differing).findings)
     if corpora is not None and report.found:
         report = report.with_found(explained(case, report, corpora))
-    return report
+    return replace(report, model=case.identity)

@@ -9,6 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from exportdiff.core.errors import UsageError
+from exportdiff.core.model_identity import ModelIdentity
 from exportdiff.interfaces.checking.check_steps import CheckStep, Confirming, Explaining, PathDone
 from exportdiff.interfaces.checking.report import Report, assembled, confirmed
 from exportdiff.judging.causes import folded, over_paths
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from exportdiff.core.finding import Finding
     from exportdiff.core.path import Path
     from exportdiff.core.target import Target
-    from exportdiff.interfaces.checking.report import Found
+    from exportdiff.interfaces.checking.found import Found
     from exportdiff.judging.causes import PathFindings
 
 TIME_LIMIT = "the time limit was reached"
@@ -184,6 +185,7 @@ class _Run:
         self._unjudged: list[Unjudged] = []
         self._deadly: list[Finding] = []
         self._invalid = ""
+        self._model: ModelIdentity | None = None
 
     def judge(self, paths: tuple[Path, ...]) -> None:
         """Judge paths in one process; if one of them kills it, judge each remaining path in its own process.
@@ -213,7 +215,7 @@ class _Run:
             finding = death_finding(paths[0], death)
             self._deadly.append(finding)
             headline = finding.evidence.headline
-            self._add(PathResult(paths[0], "finding", death.reason, message=headline))
+            self._add(PathResult(paths[0], "finding", death.reason, (), headline, outcome="differs"))
             return death
         return None
 
@@ -232,8 +234,10 @@ class _Run:
                     self._invalid = message.invalid
                     self._unjudged += message.unjudged
                     return None
+                if isinstance(message, ModelIdentity):
+                    self._model = message
                 # The result arrives first: this process must import torch to unpickle the findings.
-                if isinstance(message, PathResult):
+                elif isinstance(message, PathResult):
                     self._add(message)
                 else:
                     path, judged = message
@@ -249,7 +253,7 @@ class _Run:
 
     def report(self, stopped: str) -> Report:
         """Return the report so far, with nothing confirmed or explained."""
-        return assembled(
+        report = assembled(
             self._judging.model.written,
             self._asked,
             tuple(self._results.values()),
@@ -258,6 +262,7 @@ class _Run:
             invalid=self._invalid,
             stopped=stopped,
         )
+        return replace(report, model=self._model)
 
 
 @dataclass(frozen=True)
@@ -276,7 +281,10 @@ def _judge(pipe: Any, model: LoadableModel, paths: Sequence[Path]) -> None:
             pipe.send(result)
             pipe.send((result.path, judged))
 
-        verdict = judge(model.load(), paths, on_path=tell)
+        case = model.load()
+        if case.identity is not None:
+            pipe.send(case.identity)
+        verdict = judge(case, paths, on_path=tell)
         return _End(verdict.invalid_reason, verdict.unjudged)
 
     pipe.send(_caught(work))

@@ -9,6 +9,7 @@ import pathlib
 import sys
 import traceback
 from collections.abc import Mapping
+from dataclasses import replace
 from types import NoneType
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +19,7 @@ from torch import nn
 from exportdiff.core.case import OPTIONAL_FUNCTIONS, Built, Case, InvalidFactory
 from exportdiff.core.errors import UsageError
 from exportdiff.core.torch_versions.running import DYNAMIC_SHAPES_CLASSES
+from exportdiff.interfaces.checking.identifying import identity
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -43,8 +45,7 @@ def load(target: Target) -> Case:
     source = pathlib.Path(file).read_text(encoding="utf-8") if file and file.endswith(".py") else ""
     shapes, probes = (_function(getattr(module, name, None)) for name in OPTIONAL_FUNCTIONS)
     case = Case(target.written, source, factory, shapes, probes, thorough=True, may_ask=True)
-    check(case, file)
-    return case
+    return replace(case, identity=identity(check(case, file).model, factory, file, target.name))
 
 
 def case_of(
@@ -77,8 +78,7 @@ def case_of(
             f"the model is a {type(model).__name__}; give an nn.Module or a function that returns one"
         )
     case = Case(written, "", make, _function(dynamic_shapes), _function(probes), thorough=True, may_ask=True)
-    check(case, None)
-    return case
+    return replace(case, identity=identity(check(case, None).model, model))
 
 
 def _function(given: object) -> Callable[[], object] | None:
@@ -116,8 +116,11 @@ def _completed(
     return make
 
 
-def check(case: Case, file: str | None) -> None:
-    """Build the case twice. Raises UsageError if it cannot be judged, with the reason and the line."""
+def check(case: Case, file: str | None) -> Built:
+    """Build the case twice; return the first model and its inputs.
+
+    Raises UsageError if it cannot be judged, with the reason and the line.
+    """
     try:
         first, second = case.build(), case.build()
         shapes = case.shapes()
@@ -137,6 +140,7 @@ def check(case: Case, file: str | None) -> None:
             f"{case.name} returns the same model each time, or one with the same parameters: build a fresh "
             "model inside it"
         )
+    return first
 
 
 def refuse_wrapped(model: nn.Module, what: str) -> None:

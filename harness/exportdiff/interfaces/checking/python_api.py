@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from exportdiff.interfaces.checking.baseline import marker
+from exportdiff.interfaces.checking.accepting import with_accepted
+from exportdiff.interfaces.checking.baseline import acceptance
+from exportdiff.interfaces.checking.found import read_fail_on
 from exportdiff.interfaces.checking.in_process import judge_in_process
 from exportdiff.interfaces.checking.loading import case_of
 from exportdiff.interfaces.checking.path_choice import chosen
-from exportdiff.interfaces.checking.report import read_fail_on
 from exportdiff.interfaces.wording import counted
 from exportdiff.known.corpus.entry import default_corpora
 
@@ -18,8 +19,9 @@ if TYPE_CHECKING:
     from torch import nn
 
     from exportdiff.interfaces.checking.baseline import Accept
+    from exportdiff.interfaces.checking.found import FailOn, Found
     from exportdiff.interfaces.checking.path_choice import Paths
-    from exportdiff.interfaces.checking.report import FailOn, Found, Report
+    from exportdiff.interfaces.checking.report import Report
 
 
 def compare(
@@ -51,10 +53,10 @@ def compare(
     """
     selected = chosen(paths, device)
     # Read before the model runs, so that a wrong file does not cost minutes.
-    mark = marker(accept)
+    accepted = acceptance(accept)
     case = case_of(model, args, kwargs, dynamic_shapes=dynamic_shapes, probes=probes)
     report = judge_in_process(case, selected, default_corpora())
-    return report.with_found(mark(report.found))
+    return with_accepted(report, accepted(report.model))
 
 
 def assert_export_equivalent(
@@ -115,4 +117,6 @@ def _lines(found: Found) -> Iterable[str]:
         yield f"    known bug of torch: {cause.root}"
     if found.remark:
         yield f"    remark: {found.remark}"
+    if found.not_accepted_because:
+        yield f"    not accepted: {found.not_accepted_because}"
     yield f"    see it again: exportdiff.compare(..., paths={finding.path.without_device!r})"

@@ -1,13 +1,13 @@
-"""The report on one model: the result of each path, and what every finding means."""
+"""The report on one model: the result of each path, and all findings."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from importlib.metadata import version
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any
 
-from exportdiff.core.errors import UsageError
-from exportdiff.interfaces.checking.default_paths import DEPLOYED
+from exportdiff.interfaces.checking.found import Found
+from exportdiff.interfaces.checking.outcomes import Outcomes, PathOutcome
 from exportdiff.interfaces.wording import counted
 from exportdiff.judging.results import Unjudged
 
@@ -15,93 +15,15 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from exportdiff.core.finding import Finding
+    from exportdiff.core.model_identity import ModelIdentity
     from exportdiff.core.path import Path
+    from exportdiff.interfaces.checking.found import FailOn
     from exportdiff.judging.results import PathResult
-    from exportdiff.known.attribution.explained import RootCause
-
-Meaning: TypeAlias = Literal["wrong", "breaks", "inside", "harmless"]
-"""What a finding means for the owner of the model.
-
-``wrong``: without an error, the caller gets another result, or the model, the inputs or a setting such as
-grad mode are changed.
-``breaks``: an exception, or the end of the process.
-``inside``: results are right, but the exported program differs from eager where callers do not see it.
-``harmless``: like ``inside``, and the corpus explains the finding.
-"""
-
-FailOn: TypeAlias = Literal["any", "new", "silent"]
-"""Which findings fail. ``any``: all that are not harmless; ``new``: of these, findings that the corpus does
-not explain; ``silent``: findings that are wrong without an error."""
-
-FAIL_ON: tuple[FailOn, ...] = get_args(FailOn)
-
-
-def read_fail_on(argument: str, text: str) -> FailOn:
-    """Return the text of an argument if it is allowed. Raises UsageError."""
-    for each in FAIL_ON:
-        if each == text:
-            return each
-    raise UsageError(f"{argument}: {text!r} is none of {', '.join(FAIL_ON)}")
-
 
 MORE_LINES = 6
 """How many lines of a refusal are printed: the first one may only say which constraint is violated."""
 
-INSIDE = frozenset({"structure", "fake"})
-"""The checks of what callers of an exported model do not see."""
-
-
-@dataclass(frozen=True)
-class Found:
-    """A finding on the paths that have the same root causes, and its explanation."""
-
-    finding: Finding
-    causes: tuple[RootCause, ...] = ()
-    """The known bugs of torch that explain it; empty: it is new."""
-    remark: str = ""
-    """Why the explanation may be incomplete, for example a time limit."""
-    accepted: bool = False
-    """Whether the baseline accepts it."""
-
-    @property
-    def known(self) -> bool:
-        """Whether the corpus explains it."""
-        return bool(self.causes)
-
-    @property
-    def deployed(self) -> bool:
-        """Whether it shows on a path that people deploy."""
-        return any(path.without_device in DEPLOYED for path in self.finding.shown_on)
-
-    @property
-    def meaning(self) -> Meaning:
-        """What it means for the owner of the model."""
-        if self.finding.kind != "mismatch":
-            return "breaks"
-        if self.finding.check not in INSIDE and not self.finding.evidence.inside:
-            return "wrong"
-        return "harmless" if self.known else "inside"
-
-    def fails(self, fail_on: FailOn) -> bool:
-        """Whether it makes the result fail."""
-        if self.accepted or self.meaning == "harmless":
-            return False
-        if fail_on == "silent":
-            return self.meaning == "wrong"
-        return fail_on == "any" or not self.known
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return it ready for JSON."""
-        return {
-            **self.finding.as_dict(),
-            "meaning": self.meaning,
-            "deployed": self.deployed,
-            "known": self.known,
-            "accepted": self.accepted,
-            "root_causes": [cause.root for cause in self.causes],
-            "entries": [cause.entry for cause in self.causes if cause.entry],
-            "remark": self.remark,
-        }
+UNCONFIRMED = "a second process did not show its differences"
 
 
 @dataclass(frozen=True)
@@ -123,13 +45,34 @@ class Report:
     """How many differences a second process did not show."""
     stopped: str = ""
     """Why judging ended early: the time limit or an interruption. Empty: it did not end early."""
+    model: ModelIdentity | None = None
+    """Which model it is; None if it was not built."""
+
+    @property
+    def outcomes(self) -> Outcomes:
+        """The outcome of each path, and what they mean together."""
+        ran = (
+            PathOutcome(
+                each.path,
+                each.status,
+                each.outcome,
+                each.reason,
+                each.message,
+                each.excused,
+                tuple(found for found in self.found if each.path in found.finding.shown_on),
+            )
+            for each in self.paths
+        )
+        left = (
+            PathOutcome(each.path, "unjudged", "not judged", each.reason, each.reason)
+            for each in self.unjudged
+        )
+        return Outcomes((*ran, *left), self.found, self.invalid or self.stopped)
 
     @property
     def judged(self) -> bool:
         """Whether eager was compared with at least one path, and judging did not end early."""
-        return (
-            not self.invalid and not self.stopped and any(each.status != "unsupported" for each in self.paths)
-        )
+        return self.outcomes.judged
 
     def with_found(self, found: tuple[Found, ...]) -> Report:
         """Return the report with other findings."""
@@ -137,62 +80,55 @@ class Report:
 
     def failing(self, fail_on: FailOn = "any") -> tuple[Found, ...]:
         """Return the findings that fail."""
-        return tuple(each for each in self.found if each.fails(fail_on))
+        return self.outcomes.failing(fail_on)
 
     def exit_code(self, fail_on: FailOn = "any") -> int:
         """Return 1 if a finding fails, 2 if the model was not judged, else 0."""
-        if self.failing(fail_on):
-            return 1
-        return 0 if self.judged else 2
+        return self.outcomes.exit_code(fail_on)
 
     def why_unjudged(self) -> str:
         """Return a line about why the model was not judged; empty if it was."""
-        if self.judged:
-            return ""
-        if self.invalid or self.stopped:
-            return self.invalid or self.stopped
-        if self._refusal:
-            return f"torch refuses it on all paths that were tried: {self._refusal[0]}"
-        if self.unjudged:
-            return f"no path can judge it: {self.unjudged[0].reason}"
+        outcomes = self.outcomes
+        if outcomes.judged or outcomes.ended:
+            return outcomes.ended
+        refused, left = outcomes.of("refused"), outcomes.of("not judged")
+        if refused:
+            where = f"{counted(len(refused), 'path')}" if left else "all paths that were tried"
+            return f"torch refuses it on {where}: {_lines(refused[0].message)[0]}"
+        if left:
+            return f"no path can judge it: {left[0].reason}"
         return "no path was chosen"
 
     def agreement(self) -> str:
         """Return how many paths agree with eager, for example ``3 of 9 paths agree with eager``."""
-        agree = sum(each.status == "ok" for each in self.paths)
+        agree = self.outcomes.counts["agrees"]
         return f"{agree} of {counted(len(self.paths), 'path')} agree with eager"
 
     def more_of_refusal(self) -> tuple[str, ...]:
         """Return the lines of the refusal that follow the one in ``why_unjudged``."""
-        return () if self.judged or self.invalid or self.stopped else self._refusal[1:MORE_LINES]
-
-    @property
-    def _refusal(self) -> tuple[str, ...]:
-        refused = next((each for each in self.paths if each.status == "unsupported"), None)
-        return () if refused is None else tuple(filter(str.strip, refused.message.splitlines()))
+        outcomes = self.outcomes
+        refused = outcomes.of("refused")
+        if outcomes.judged or outcomes.ended or not refused:
+            return ()
+        return _lines(refused[0].message)[1:MORE_LINES]
 
     def as_dict(self) -> dict[str, Any]:
         """Return it ready for JSON."""
-        ran = {
-            str(each.path): _path_document(each.status, each.reason, each.message, each.excused)
-            for each in self.paths
-        }
-        left = {
-            str(each.path): _path_document("unjudged", each.reason, each.reason, ()) for each in self.unjudged
-        }
+        outcomes = self.outcomes
         return {
             "name": self.name,
             "torch": self.torch,
-            "judged": self.judged,
+            "judged": outcomes.judged,
             "reason": self.why_unjudged(),
-            "paths": {**ran, **left},
+            "outcomes": outcomes.counts,
+            "paths": {str(each.path): each.as_dict() for each in outcomes.paths},
             "findings": [each.as_dict() for each in self.found],
             "unconfirmed": self.unconfirmed,
         }
 
 
-def _path_document(status: str, reason: str, message: str, excused: Sequence[str]) -> dict[str, object]:
-    return {"status": status, "reason": reason, "message": message, "excused": list(excused)}
+def _lines(message: str) -> tuple[str, ...]:
+    return tuple(filter(str.strip, message.splitlines())) or ("",)
 
 
 def assembled(
@@ -227,4 +163,12 @@ def confirmed(report: Report, again: Callable[[tuple[Path, ...], int], Sequence[
     paths = tuple(dict.fromkeys(path for each in once for path in each.finding.shown_on))
     seen = {finding.fingerprint for finding in again(paths, len(once))}
     kept = tuple(each for each in report.found if each not in once or each.finding.fingerprint in seen)
-    return replace(report, found=kept, unconfirmed=len(report.found) - len(kept))
+    gone = {path for each in once if each not in kept for path in each.finding.shown_on}
+    gone -= {path for each in kept for path in each.finding.shown_on}
+    results = tuple(
+        replace(each, outcome="not judged", reason=UNCONFIRMED)
+        if each.path in gone and each.outcome == "differs"
+        else each
+        for each in report.paths
+    )
+    return replace(report, paths=results, found=kept, unconfirmed=len(report.found) - len(kept))

@@ -120,7 +120,8 @@ def _classification(document: dict[str, Any]) -> Classification:
 
 def _result(document: dict[str, Any]) -> PathResult:
     path = _path(document["path"])
-    return PathResult(path, document["status"], document["reason"], tuple(document.get("excused", ())))
+    excused, outcome = tuple(document.get("excused", ())), document.get("outcome", "not judged")
+    return PathResult(path, document["status"], document["reason"], excused, outcome=outcome)
 
 
 @cache

@@ -11,7 +11,8 @@ if TYPE_CHECKING:
     import pathlib
     from collections.abc import Iterable, Sequence
 
-    from exportdiff.interfaces.checking.report import FailOn, Found, Report
+    from exportdiff.interfaces.checking.found import FailOn, Found
+    from exportdiff.interfaces.checking.report import Report
     from exportdiff.interfaces.reports.campaign_report import CampaignReport
     from exportdiff.interfaces.reports.displayed_findings import DisplayedFinding
 
@@ -32,22 +33,20 @@ def write_suites(file: pathlib.Path, suites: Iterable[ET.Element]) -> None:
 def suite(report: Report, fail_on: FailOn) -> ET.Element:
     """Return the test suite of one model.
 
-    A finding that fails is a failure on each of its paths. A path that torch refuses or that was not judged
-    is skipped. A model that was not judged is an error.
+    A finding that fails is a failure on each of its paths. Another path that torch refuses or that was not
+    judged is skipped. A model that was not judged is an error.
     """
     element = _suite(report.name, torch=report.torch)
-    failing = report.failing(fail_on)
-    for result in report.paths:
-        case = ET.SubElement(element, "testcase", classname=report.name, name=str(result.path))
-        for found in failing:
-            if result.path in found.finding.shown_on:
+    outcomes = report.outcomes
+    for each in outcomes.paths:
+        case = ET.SubElement(element, "testcase", classname=report.name, name=str(each.path))
+        result = each.case_result(fail_on)
+        if result == "failure":
+            for found in each.failing(fail_on):
                 _add(case, "failure", _headline(found), found.finding.message)
-        if result.status == "unsupported":
-            _add(case, "skipped", f"torch refuses it: {result.reason}", result.message)
-    for left in report.unjudged:
-        case = ET.SubElement(element, "testcase", classname=report.name, name=str(left.path))
-        _add(case, "skipped", f"not judged: {left.reason}", left.reason)
-    if not report.judged:
+        elif result == "skipped":
+            _add(case, "skipped", f"{each.outcome}: {each.reason}", each.message)
+    if not outcomes.judged:
         case = ET.SubElement(element, "testcase", classname=report.name, name="judged")
         _add(case, "error", f"not judged: {report.why_unjudged()}", report.why_unjudged())
     return _counted(element)

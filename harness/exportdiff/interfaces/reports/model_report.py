@@ -21,8 +21,9 @@ if TYPE_CHECKING:
 
     from exportdiff.core.path import Path
     from exportdiff.interfaces.checking.check_steps import CheckStep
-    from exportdiff.interfaces.checking.report import FailOn, Found, Meaning, Report
-    from exportdiff.judging.results import PathResult
+    from exportdiff.interfaces.checking.found import FailOn, Found, Meaning
+    from exportdiff.interfaces.checking.report import Report
+    from exportdiff.judging.results import Outcome, PathResult
 
 HEADINGS: dict[Meaning, str] = {
     "wrong": "wrong, without an error",
@@ -32,7 +33,12 @@ HEADINGS: dict[Meaning, str] = {
 }
 """The groups of findings, in the order in which they are printed."""
 
-STYLES = {"ok": "green", "finding": "bold red", "unsupported": "yellow", "unjudged": "yellow"}
+STYLES: dict[Outcome, str] = {
+    "agrees": "green",
+    "differs": "bold red",
+    "refused": "yellow",
+    "not judged": "yellow",
+}
 
 
 class PathRows:
@@ -61,7 +67,7 @@ class PathRows:
         """Print the row of a judged path, and show what is being done next."""
         if isinstance(step, PathDone):
             self._left -= 1
-            self.row(str(step.result.path), step.result.status, note(step.result))
+            self.row(str(step.result.path), step.result.outcome, note(step.result))
             if self._left:
                 self._say(f"judging {self._left} more paths")
         elif isinstance(step, Confirming):
@@ -69,9 +75,9 @@ class PathRows:
         elif isinstance(step, Explaining):
             self._say("looking for known bugs")
 
-    def row(self, path: str, status: str, text: str) -> None:
+    def row(self, path: str, outcome: Outcome, text: str) -> None:
         """Print one row; on a terminal, it is cut to one line."""
-        row = Text.assemble(f"{path:<{self._width}}  ", (f"{status:<11}", STYLES[status]), "  ", text)
+        row = Text.assemble(f"{path:<{self._width}}  ", (f"{outcome:<10}", STYLES[outcome]), "  ", text)
         if self._console.is_terminal:
             row.truncate(self._console.width, overflow="ellipsis")
         self._console.print(row, soft_wrap=True, highlight=False)
@@ -82,12 +88,14 @@ class PathRows:
 
 
 def note(result: PathResult) -> str:
-    """Return the text next to the status of a path: why torch refused it, or what was excused."""
+    """Return the text next to the outcome of a path: why torch refused it, or what was excused."""
     notes = [f"{name} (documented)" for name in result.excused]
     if result.first_call_because:
         notes.append("first call only")
-    if result.status == "unsupported":
+    if result.outcome == "refused":
         return f"{result.reason}: {result.message.partition(chr(10))[0]}"
+    if result.outcome == "not judged":
+        notes.append(result.reason)
     return ", ".join(notes)
 
 
@@ -95,7 +103,7 @@ def print_report(report: Report, console: Console, fail_on: FailOn, corpora: pat
     """Print the paths that were not judged, the findings and the summary."""
     for left in report.unjudged:
         console.print(
-            Text.assemble(f"{left.path}  ", ("unjudged", STYLES["unjudged"]), f"  {left.reason}"),
+            Text.assemble(f"{left.path}  ", ("not judged", STYLES["not judged"]), f"  {left.reason}"),
             soft_wrap=True,
             highlight=False,
         )
@@ -124,6 +132,9 @@ def _print_found(found: Found, report: Report, console: Console, corpora: pathli
     for cause in found.causes:
         file = f"{corpora / 'open' / cause.entry}.py" if corpora and cause.entry else cause.name
         console.print(f"known bug of torch: {file}", style="dim", soft_wrap=True, highlight=False)
+    if found.not_accepted_because:
+        text = f"not accepted: {found.not_accepted_because}"
+        console.print(text, style="yellow", soft_wrap=True, highlight=False)
     if found.remark:
         console.print(f"remark: {found.remark}", style="yellow", soft_wrap=True, highlight=False)
 
@@ -137,7 +148,8 @@ def _line(found: Found) -> str:
 def summary(report: Report, fail_on: FailOn) -> list[str]:
     """Return the last lines: how many paths agree, and what fails or why the model was not judged."""
     failing = report.failing(fail_on)
-    refused = sum(each.status == "unsupported" for each in report.paths)
+    outcomes = report.outcomes
+    refused = outcomes.counts["refused"]
     lines = []
     if report.unconfirmed:
         lines.append(f"not counted, because a second process did not show them: {report.unconfirmed}")
@@ -154,7 +166,7 @@ def summary(report: Report, fail_on: FailOn) -> list[str]:
         known = sum(each.known for each in failing)
         number = f"{counted(len(failing), 'finding')} ({counted(known, 'known bug')} of torch)"
         lines.append(f"{report.name}: {counts}; {number}")
-    elif report.judged:
+    elif outcomes.judged:
         lines.append(f"{report.name}: {counts}; nothing fails")
     else:
         lines.append(f"{report.name} was not judged: {report.why_unjudged()}")

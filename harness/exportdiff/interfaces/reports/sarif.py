@@ -17,7 +17,8 @@ from exportdiff.interfaces.reports.commands import check_command
 
 if TYPE_CHECKING:
     from exportdiff.core.target import Target
-    from exportdiff.interfaces.checking.report import FailOn, Found, Meaning, Report
+    from exportdiff.interfaces.checking.found import FailOn, Found, Meaning
+    from exportdiff.interfaces.checking.report import Report
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 
@@ -92,14 +93,15 @@ def _result(found: Found, report: Report, where: dict[str, Any], fail_on: FailOn
 
 
 def _invocation(report: Report) -> dict[str, Any]:
-    """Return whether the model was judged, and which paths were not."""
+    """Return whether the model was judged, and which paths were refused or not judged."""
+    outcomes = report.outcomes
     notes = [
-        {"level": "note", "message": {"text": f"{left.path} was not judged: {left.reason}"}}
-        for left in report.unjudged
+        {"level": "note", "message": {"text": f"{each.path} was {each.outcome}: {each.reason}"}}
+        for each in (*outcomes.of("refused"), *outcomes.of("not judged"))
     ]
-    if not report.judged:
+    if not outcomes.judged:
         notes.append({"level": "error", "message": {"text": f"not judged: {report.why_unjudged()}"}})
-    return {"executionSuccessful": report.judged, "toolExecutionNotifications": notes}
+    return {"executionSuccessful": outcomes.judged, "toolExecutionNotifications": notes}
 
 
 def _location(target: Target) -> dict[str, Any]:

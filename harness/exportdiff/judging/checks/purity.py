@@ -5,9 +5,10 @@ Calling what was lowered leaves the exported program alone.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from exportdiff.core.difference import MEASURED
 from exportdiff.core.finding import Evidence, Relation
 from exportdiff.judging.checks.compare.comparable_calls import comparable
 from exportdiff.judging.checks.compare.deviating import Altered
@@ -186,7 +187,7 @@ class Printed(_Changed):
     stage: Stage
     stream: str
     """``standard output`` or ``standard error``."""
-    text: str
+    text: str = field(metadata=MEASURED)
     failed: bool
     """Whether the stage raised."""
 

@@ -196,7 +196,7 @@ class _Search:
             path
             for path in finding.shown_on
             if after[path].status != "invalid"
-            and (after[path].status != "unsupported" or after[path].reason in (*names, before[path].refused))
+            and (after[path].status != "unsupported" or after[path].reason in (*names, before[path].reason))
             and finding.signature not in after[path].signatures
             and all(
                 each.signature in before[path].signatures | before[path].consequences

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 if TYPE_CHECKING:
@@ -49,4 +49,4 @@ class ExplainedFinding:
 
 def on_paths(finding: Finding, paths: tuple[Path, ...]) -> Finding:
     """Return a finding on some of its paths only."""
-    return finding if paths == finding.shown_on else replace(finding, path=paths[0], shown_on=paths)
+    return finding if paths == finding.shown_on else finding.showing(map(finding.on, paths))

@@ -57,9 +57,8 @@ class PathFindings:
     not apply."""
     findings: tuple[Finding, ...] = ()
     reason: str = ""
-    """For ``unsupported``: the name of the fix that declares the refusal, or of the documented refusal."""
-    refused: str = ""
-    """For ``finding``: the name of a refusal that leaves something changed."""
+    """If it was refused: the name of the fix that declares this, or of the documented refusal or limit. It
+    may have findings too, if it leaves something changed."""
     consequences: frozenset[Signature] = frozenset()
     """The signatures of differences that follow from the findings of its mode."""
 
@@ -121,7 +120,6 @@ def shown_by_path(paths: Iterable[Path], verdict: Verdict | None) -> dict[Path, 
             results[path].status if path in results else "",
             tuple(each for each in verdict.findings if path in each.shown_on),
             results[path].reason if path in results else "",
-            results[path].refused if path in results else "",
             frozenset(
                 words
                 for each in verdict.findings

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from exportdiff.core.finding import starts_with
 from exportdiff.core.program_text.line_count import code_lines
 from exportdiff.known.corpus.entry import EXPECTED, OPEN, missing_functions, read_entry
+from exportdiff.known.corpus.first_difference import wrong_mark
 from exportdiff.runtime.patching.fixes import applied
 from exportdiff.runtime.processes.child import Death, TaskFailure
 from exportdiff.runtime.processes.in_child import call_fresh
@@ -67,6 +68,8 @@ def incomplete(entry: Entry, fixes: Mapping[str, Fix], tags: Collection[str]) ->
     source = entry.file.read_text(encoding="utf-8")
     for function in missing_functions(source):
         yield f"defines no {function}"
+    if problem := wrong_mark(source):
+        yield problem
     size = code_lines(source)
     if size > MAX_LINES:
         yield f"has {size} lines of code; at most {MAX_LINES}"

@@ -8,7 +8,8 @@ from exportdiff.lab.zoo.notes import notes_on
 from exportdiff.lab.zoo.row import Cell, ModelRow, ShownFinding
 
 if TYPE_CHECKING:
-    from exportdiff.interfaces.checking.report import Found, Report
+    from exportdiff.interfaces.checking.found import Found
+    from exportdiff.interfaces.checking.report import Report
     from exportdiff.judging.results import PathResult
 
 
@@ -26,7 +27,8 @@ def _cell(result: PathResult, report: Report) -> Cell:
     on_it = (each for each in report.found if result.path in each.finding.shown_on)
     shown = tuple(_shown(report.name, path, each) for each in on_it)
     if shown:
-        return Cell("finding", result.reason, result.excused, shown)
+        died = "" if result.outcome == "refused" else result.reason
+        return Cell("finding", died, result.excused, shown)
     if result.status == "unsupported":
         return Cell("refused", result.reason, result.excused)
     return Cell("ok", "", result.excused)

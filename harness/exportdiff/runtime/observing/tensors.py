@@ -202,6 +202,13 @@ def python_value(value: object) -> str:
     return type(value).__name__
 
 
+def number(text: str) -> float | complex | None:
+    """Return the number that ``python_value`` has written; None if the text is no number."""
+    kind, _, written = text.partition(": ")
+    types: dict[str, type[float | complex]] = {"int": int, "float": float, "complex": complex}
+    return types[kind](written) if kind in types else None
+
+
 @dataclass(frozen=True)
 class State:
     """The tensors of a module by name: parameters and buffers, and plain attributes."""

@@ -59,12 +59,16 @@ def is_rounding(a: Values, b: Values, exact: Values | None, eps: float) -> bool:
     rounding of another value.
     """
     if exact is None or exact.shape != a.shape:
-        largest = max((_largest(np.abs(_wide(ours))) for _, (ours, _) in parts(a, b)), default=0.0)
-        return _within(a, b, None, 16 * eps * largest, 0.0)
+        return _within(a, b, None, 16 * eps * largest_magnitude(a), 0.0)
     # Twice the largest error of eager, and a few units in the last place.
     losses = (_distance(_wide(ours), _target(true, ours)) for _, (ours, true) in parts(a, exact))
     lost = max(map(_largest, losses), default=0.0)
     return _within(a, b, exact, 2 * lost, UNITS * eps)
+
+
+def largest_magnitude(a: Values) -> float:
+    """Return the largest absolute value of the finite elements; 0 if there is none."""
+    return max((_largest(np.abs(_wide(ours))) for _, (ours,) in parts(a)), default=0.0)
 
 
 def _within(a: Values, b: Values, exact: Values | None, absolute: float, relative: float) -> bool:

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from exportdiff.judging.checks.compare.elements import furthest, is_rounding, signs_of_zero_differ
-from exportdiff.runtime.observing.tensors import TensorSnapshot
+from exportdiff.core.difference import MEASURED, Amount
+from exportdiff.judging.checks.compare.elements import (
+    furthest,
+    is_rounding,
+    largest_magnitude,
+    signs_of_zero_differ,
+)
+from exportdiff.judging.checks.compare.tolerance import default_tolerance
+from exportdiff.runtime.observing.tensors import TensorSnapshot, number
 from exportdiff.runtime.observing.values import identical
 
 if TYPE_CHECKING:
@@ -52,14 +60,25 @@ _LABELS = {
 class ValuesDiffer(LeafDifference):
     """Elements differ: ``expected`` and ``seen`` are the two that are furthest apart."""
 
-    tensor: str
+    expected: str = field(metadata=MEASURED)
+    seen: str = field(metadata=MEASURED)
+    tensor: str = field(metadata=MEASURED)
     """Dtype and shape."""
-    differing: int
+    differing: int = field(metadata=MEASURED)
     """The number of elements that differ."""
-    elements: int
-    place: tuple[int, ...]
+    elements: int = field(metadata=MEASURED)
+    place: tuple[int, ...] = field(metadata=MEASURED)
     """The index of the elements that are furthest apart."""
-    apart: float
+    apart: float = field(metadata=MEASURED)
+    largest: float = field(metadata=MEASURED)
+    """The largest absolute value of eager's finite elements."""
+    tolerated: float = field(metadata=MEASURED)
+    """The difference that ``torch.testing.assert_close`` tolerates by default."""
+
+    @property
+    def amount(self) -> Amount:
+        """How large the difference is."""
+        return Amount.of(self.apart, self.largest, self.tolerated)
 
     def details(self, ours: str = "eager", theirs: str = "here") -> str:
         """Say how many elements differ, and by how much."""
@@ -68,6 +87,25 @@ class ValuesDiffer(LeafDifference):
             f"largest difference at {list(self.place)}: {ours} {self.expected}, {theirs} {self.seen} "
             f"({self.apart:.3g} apart)"
         )
+
+
+@dataclass(frozen=True)
+class NumbersDiffer(LeafDifference):
+    """Two Python numbers differ."""
+
+    expected: str = field(metadata=MEASURED)
+    seen: str = field(metadata=MEASURED)
+    apart: float = field(metadata=MEASURED)
+    """Infinite between an infinity, or NaN, and anything else."""
+    largest: float = field(metadata=MEASURED)
+    """The absolute value of eager's number, if that is finite."""
+    tolerated: float = field(metadata=MEASURED)
+    """The difference that ``torch.testing.assert_close`` tolerates by default."""
+
+    @property
+    def amount(self) -> Amount:
+        """How large the difference is."""
+        return Amount.of(self.apart, self.largest, self.tolerated)
 
 
 # From worst to mildest: where several leaves differ, the worst is reported first.
@@ -98,8 +136,9 @@ def compare_leaf(
     if isinstance(expected, str) or isinstance(seen, str):
         if expected == seen:
             return None
-        word = "python-value" if isinstance(expected, str) and isinstance(seen, str) else "kind"
-        return LeafDifference(word, str(expected), str(seen))
+        if isinstance(expected, str) and isinstance(seen, str):
+            return _compare_texts(expected, seen)
+        return LeafDifference("kind", str(expected), str(seen))
     for word, ours, theirs in (
         ("dtype", expected.dtype, seen.dtype),
         ("device", expected.device, seen.device),
@@ -119,6 +158,19 @@ def compare_leaf(
     if metadata and expected.offset != seen.offset:
         return LeafDifference("offset", str(expected.offset), str(seen.offset))
     return None
+
+
+def _compare_texts(expected: str, seen: str) -> LeafDifference:
+    """Say how two unlike Python values differ."""
+    ours, theirs = number(expected), number(seen)
+    if ours is None or theirs is None or type(ours) is not type(theirs):
+        return LeafDifference("python-value", expected, seen)
+    apart = abs(ours - theirs)
+    largest = abs(ours) if math.isfinite(abs(ours)) else 0.0
+    tolerated = 0.0 if isinstance(ours, int) else default_tolerance("float64", largest)
+    return NumbersDiffer(
+        "python-value", expected, seen, apart if math.isfinite(apart) else math.inf, largest, tolerated
+    )
 
 
 def meaningful_stride(tensor: TensorSnapshot) -> tuple[Size, ...]:
@@ -148,6 +200,7 @@ def _compare_values(expected: TensorSnapshot, seen: TensorSnapshot) -> LeafDiffe
             return LeafDifference("sign-of-zero", "", "") if signs_of_zero_differ(a, b) else None
         eps = _EPS.get(expected.dtype, 2.0**-23)
         close = a.dtype.kind in "fc" and is_rounding(a, b, expected.exact, eps)
+        largest = largest_magnitude(a)
     return ValuesDiffer(
         "rounding" if close else "value",
         found.ours,
@@ -157,4 +210,6 @@ def _compare_values(expected: TensorSnapshot, seen: TensorSnapshot) -> LeafDiffe
         elements=int(a.size),
         place=found.place,
         apart=found.apart,
+        largest=largest,
+        tolerated=default_tolerance(expected.dtype, largest),
     )

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
+from exportdiff.core.difference import MEASURED
 from exportdiff.judging.checks.compare.crash import crash_lines, crash_words, shortened
 from exportdiff.judging.checks.compare.deviating import Altered
 from exportdiff.judging.checks.compare.leaves import compare_leaf
@@ -103,7 +104,7 @@ class Recompiled(WithoutCall):
     """The name of the code object that is compiled."""
     file: str
     """Its file: a path inside torch, or ``program``."""
-    because: str
+    because: str = field(metadata=MEASURED)
     """The guard that failed, in torch's words; empty: the first call did not compile this code."""
 
     stage = "run"

@@ -1,0 +1,97 @@
+"""A finding on one model: what it means for the owner of the model, and whether it fails."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
+
+from exportdiff.core.errors import UsageError
+from exportdiff.interfaces.checking.default_paths import DEPLOYED
+
+if TYPE_CHECKING:
+    from exportdiff.core.finding import Finding
+    from exportdiff.known.attribution.explained import RootCause
+
+Meaning: TypeAlias = Literal["wrong", "breaks", "inside", "harmless"]
+"""What a finding means for the owner of the model.
+
+``wrong``: without an error, the caller gets another result, or the model, the inputs or a setting such as
+grad mode are changed.
+``breaks``: an exception, or the end of the process.
+``inside``: results are right, but the exported program differs from eager where callers do not see it.
+``harmless``: like ``inside``, and the corpus explains the finding.
+"""
+
+FailOn: TypeAlias = Literal["any", "new", "silent"]
+"""Which findings fail. ``any``: all that are not harmless; ``new``: of these, findings that the corpus does
+not explain; ``silent``: findings that are wrong without an error."""
+
+FAIL_ON: tuple[FailOn, ...] = get_args(FailOn)
+
+
+def read_fail_on(argument: str, text: str) -> FailOn:
+    """Return the text of an argument if it is allowed. Raises UsageError."""
+    for each in FAIL_ON:
+        if each == text:
+            return each
+    raise UsageError(f"{argument}: {text!r} is none of {', '.join(FAIL_ON)}")
+
+
+INSIDE = frozenset({"structure", "fake"})
+"""The checks of what callers of an exported model do not see."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """A finding on the paths that have the same root causes, and its explanation."""
+
+    finding: Finding
+    causes: tuple[RootCause, ...] = ()
+    """The known bugs of torch that explain it; empty: it is new."""
+    remark: str = ""
+    """Why the explanation may be incomplete, for example a time limit."""
+    accepted: bool = False
+    """Whether the baseline accepts it."""
+    not_accepted_because: str = ""
+    """Why the baseline does not accept it, if it has an entry about such a finding."""
+
+    @property
+    def known(self) -> bool:
+        """Whether the corpus explains it."""
+        return bool(self.causes)
+
+    @property
+    def deployed(self) -> bool:
+        """Whether it shows on a path that people deploy."""
+        return any(path.without_device in DEPLOYED for path in self.finding.shown_on)
+
+    @property
+    def meaning(self) -> Meaning:
+        """What it means for the owner of the model."""
+        if self.finding.kind != "mismatch":
+            return "breaks"
+        if self.finding.check not in INSIDE and not self.finding.evidence.inside:
+            return "wrong"
+        return "harmless" if self.known else "inside"
+
+    def fails(self, fail_on: FailOn) -> bool:
+        """Whether it makes the result fail."""
+        if self.accepted or self.meaning == "harmless":
+            return False
+        if fail_on == "silent":
+            return self.meaning == "wrong"
+        return fail_on == "any" or not self.known
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return it ready for JSON."""
+        return {
+            **self.finding.as_dict(),
+            "meaning": self.meaning,
+            "deployed": self.deployed,
+            "known": self.known,
+            "accepted": self.accepted,
+            "not_accepted_because": self.not_accepted_because,
+            "root_causes": [cause.root for cause in self.causes],
+            "entries": [cause.entry for cause in self.causes if cause.entry],
+            "remark": self.remark,
+        }
