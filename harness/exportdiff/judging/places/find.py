@@ -7,11 +7,16 @@ from typing import TYPE_CHECKING
 
 from exportdiff.core.first_difference import FirstDifference, not_found
 from exportdiff.judging.places.matching import match
-from exportdiff.judging.places.search import first_moved, first_of_all, search
+from exportdiff.judging.places.search import (
+    first_moved,
+    first_of_all,
+    first_without_gradient,
+    search,
+)
 from exportdiff.judging.places.subject import subject
 from exportdiff.runtime.observing.logged_values import in_words
-from exportdiff.runtime.paths import MODES, same_operators
-from exportdiff.runtime.paths.run.logged import log_eager, log_path
+from exportdiff.runtime.paths import same_operators
+from exportdiff.runtime.paths.run.logged_sides import log_eager, log_path
 
 if TYPE_CHECKING:
     from exportdiff.core.case import Case
@@ -19,6 +24,7 @@ if TYPE_CHECKING:
     from exportdiff.judging.places.search import Parting
     from exportdiff.judging.places.subject import Subject
     from exportdiff.runtime.observing.code_places import CodePlace
+    from exportdiff.runtime.observing.logged_values import LoggedValue
     from exportdiff.runtime.observing.operator_log import Event
     from exportdiff.runtime.paths.run.logged import LoggedRun
 
@@ -30,40 +36,42 @@ def first_difference(case: Case, finding: Finding) -> FirstDifference:
         return not_found(wanted.why_not)
     if wanted.module is not None:
         return FirstDifference(module=wanted.module)
-    if MODES[finding.path.mode].export is None:
-        return not_found(f"the operators of {finding.path.mode} paths are not logged")
     if finding.path.mode == "aoti":
         return not_found("the operators of machine code cannot be logged")
     eager = log_eager(case, finding.path, wanted.wanted)
     here = log_path(case, finding.path, wanted.wanted)
     if wanted.raises or here.stage is not None:
         return _where_raised(eager, here)
-    same = same_operators(finding.path)
+    parting = _parting(eager, here, wanted, same=same_operators(finding.path))
+    if parting is None:
+        return not_found("each operator gives what it gives in eager")
+    return _described(parting, eager)
+
+
+def _parting(eager: LoggedRun, here: LoggedRun, wanted: Subject, *, same: bool) -> Parting | None:
     matching = match(eager.events, here.events, same_operators=same, stride=wanted.aspect == "stride")
-    targets = [e for e in eager.events if e.name in wanted.names and e.call == wanted.call]
-    parting = search(eager.events, here.events, matching, targets) if targets else None
     if wanted.aspect == "module":
-        parting = first_moved(eager.events, matching)
-    if parting is None:
-        parting = first_of_all(eager.events, here.events, matching)
-    if parting is None:
-        return not_found("all operators give in both runs what they give in eager")
-    return _described(parting, eager, wanted)
+        return first_moved(eager.events, matching)
+    if wanted.aspect == "requires-grad" or wanted.wanted.backward:
+        flow = first_without_gradient(eager.events, matching, eager.requires_grad, here.requires_grad)
+        if flow is not None:
+            return flow
+    targets = [e for e in eager.events if e.name in wanted.names and e.call == wanted.call]
+    found = search(eager.events, here.events, matching, targets)
+    return found or first_of_all(eager.events, here.events, matching)
 
 
 def _where_raised(eager: LoggedRun, here: LoggedRun) -> FirstDifference:
     side = here if here.stage is not None else eager
     if side.stage is None:
         return not_found("nothing raises when the operators are logged")
-    call = side.call if side.stage == "run" else None
-    place = side.raised_at
-    if place.module is None and not place.file:
-        return not_found(f"no line of the model leads to the exception in {side.stage}")
+    if side.raised_at.module is None and not side.raised_at.file:
+        return not_found(f"torch does not say which line of the model it was working on ({side.stage})")
     raised = {"here": side.raised} if side is here else {"eager": side.raised}
-    return _at(place, call, eager, **raised)
+    return _at(side.raised_at, side.call, eager, **raised)
 
 
-def _described(parting: Parting, eager: LoggedRun, wanted: Subject) -> FirstDifference:
+def _described(parting: Parting, eager: LoggedRun) -> FirstDifference:
     event = parting.eager or parting.here
     assert event is not None, "a difference is on one side at least"
     ours, theirs = _values(parting)
@@ -71,24 +79,27 @@ def _described(parting: Parting, eager: LoggedRun, wanted: Subject) -> FirstDiff
 
 
 def _values(parting: Parting) -> tuple[str, str]:
+    if parting.requires_grad is not None:
+        return f"requires_grad {parting.requires_grad}", str(not parting.requires_grad)
     ours, theirs = parting.eager, parting.written or parting.here
-    pair = [(a, b) for a, b in zip(_of(ours), _of(theirs), strict=False) if not a.equals(b)]
-    if pair:
-        one, two = in_words(*pair[0])
+    pairs = zip(_results(ours), _results(theirs), strict=False)
+    one, two = next((in_words(a, b) for a, b in pairs if not a.equals(b)), ("", ""))
+    if not one:
+        return _alone(ours), _alone(theirs)
+    if parting.eager is not None and parting.here is not None and not parting.written:
         other = parting.here
-        if ours is not None and other is not None and ours.operator != other.operator and not parting.written:
+        if other.operator != parting.eager.operator:
             two = f"{two} (by {other.short_operator})"
-        return one, two
-    return _alone(ours, "not called"), _alone(theirs, "not called")
+    return one, two
 
 
-def _of(event: Event | None) -> tuple:
+def _results(event: Event | None) -> tuple[LoggedValue, ...]:
     return event.values if event is not None else ()
 
 
-def _alone(event: Event | None, otherwise: str) -> str:
+def _alone(event: Event | None) -> str:
     if event is None:
-        return otherwise
+        return "not called"
     return str(event.values[0]) if event.values else "called"
 
 
@@ -97,4 +108,6 @@ def _at(place: CodePlace, call: int | None, reference: LoggedRun, **fields: str)
     if module is not None and reference.first is not None:
         module = reference.first.get(module, module)
     code = linecache.getline(place.file, place.line).strip() if place.file and place.line else ""
-    return FirstDifference(call, module, place.module_call, file=place.file, line=place.line, code=code, **fields)
+    return FirstDifference(
+        call, module, place.module_call, file=place.file, line=place.line, code=code, **fields
+    )

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 from typing import TYPE_CHECKING
 
+from exportdiff.runtime.observing.operator_log import BEFORE
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Sequence
 
@@ -33,11 +35,12 @@ def match(eager: Sequence[Event], here: Sequence[Event], *, same_operators: bool
     _match_named(eager, here, found, exact=same_operators)
     for call in sorted({event.call for event in eager}):
         ours = [event for event in eager if event.call == call and event.operator]
-        theirs = [event for event in here if event.call == call and event.operator]
+        theirs = [event for event in here if event.call == call]
         if same_operators:
-            _match_operators(ours, theirs, found, stride=stride)
-        else:
-            _match_results(ours, theirs, found)
+            operators = [event for event in theirs if event.operator]
+            _match_operators(ours, operators, found, stride=stride)
+        else:  # what an operator of eager gives may be there from the start
+            _match_results(ours, [e for e in theirs if e.operator or e.name.startswith(BEFORE)], found)
     paired = {event.index for event in found.pairs.values()}
     found.extra = {event.index for event in here if event.operator and event.index not in paired}
     return found
@@ -148,7 +151,7 @@ def _match_results(ours: Sequence[Event], theirs: Sequence[Event], found: Matchi
         if other is not None or not event.values:
             found.same.add(event.index)
         else:  # what the same line gives instead
-            alike = [each for each in candidates if each.place.line == event.place.line]
+            alike = [each for each in candidates if each.place.line == event.place.line and each.operator]
             other = alike[-1] if alike else None
         if other is not None:
             found.pairs[event.index] = other

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from exportdiff.judging.places.matching import Matching
     from exportdiff.runtime.observing.operator_log import Event
@@ -26,6 +26,8 @@ class Parting:
     """None: the path does not do it."""
     written: Event | None = None
     """The named value on the path, if the event itself is right, and its result did not arrive there."""
+    requires_grad: bool | None = None
+    """Whether the result requires grad in eager, if that is the difference."""
 
 
 def search(
@@ -36,8 +38,9 @@ def search(
     wrong = _wrong(eager, matching, [number for target in targets for number in target.reads])
     if wrong:
         return _parting(eager, here, matching, eager[min(wrong)])
-    found = [_not_arrived(eager, here, matching, target) for target in targets]
-    return next(filter(None, found), None)
+    found = [lost for target in targets if (lost := _not_arrived(eager, here, matching, target)) is not None]
+    # Of several names, the last statement is the one that makes a difference between them.
+    return max(found, key=lambda each: each.eager.index if each.eager is not None else -1, default=None)
 
 
 def first_of_all(eager: Sequence[Event], here: Sequence[Event], matching: Matching) -> Parting | None:
@@ -57,6 +60,20 @@ def first_moved(eager: Sequence[Event], matching: Matching) -> Parting | None:
             module = other.running.partition("@")[0]
             if event.place.module is not None and module != event.place.module:
                 return Parting(event, other)
+    return None
+
+
+def first_without_gradient(
+    eager: Sequence[Event], matching: Matching, ours: Mapping[int, bool], theirs: Mapping[int, bool]
+) -> Parting | None:
+    """Return the first operator whose result requires grad on one side only."""
+    for event in eager:
+        other = matching.pairs.get(event.index)
+        if event.backward or other is None or not event.operator:
+            continue
+        flags = ours.get(event.index), theirs.get(other.index)
+        if None not in flags and flags[0] is not flags[1]:
+            return Parting(event, other, requires_grad=flags[0])
     return None
 
 
@@ -98,8 +115,13 @@ def _not_arrived(
     made = [number for number in target.reads if eager[number].operator]
     if made:
         return Parting(eager[max(made)], None, written=other)
-    made_here = [number for number in (other.reads if other is not None else ()) if here[number].operator]
+    reads = other.reads if other is not None else ()
+    made_here = [number for number in reads if here[number].operator and here[number].place.file]
     return Parting(None, here[max(made_here)], written=other) if made_here else None
+
+
+_WRITE_BACK = "aten.copy_.default"
+"""Export adds it to write the new value of a buffer or an input; the line of its node says nothing."""
 
 
 def _extra(
@@ -115,6 +137,7 @@ def _extra(
             continue
         seen.add(number)
         todo += here[number].reads
-        if not any(value.digest in known for value in here[number].values):
-            found.append(here[number])
+        if here[number].place.file and here[number].operator != _WRITE_BACK:
+            if not any(value.digest in known for value in here[number].values):
+                found.append(here[number])
     return min(found, key=lambda each: each.index) if found else None

@@ -102,8 +102,7 @@ def _(evidence: BackwardRaised) -> Subject:
 
 @subject.register
 def _(evidence: TogetherOnOneSide) -> Subject:
-    names = sorted(name for name in evidence.names if name.startswith(OUTPUT))
-    return _in_call(evidence, *names, aspect="memory")
+    return _in_call(evidence, *sorted(evidence.names), aspect="memory")
 
 
 @subject.register(WriteRefused)

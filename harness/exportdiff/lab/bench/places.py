@@ -194,16 +194,15 @@ def of_programs(start: int, programs: int) -> list[Named]:
 
 def _replaced(case: Case, index: int) -> Named | None:
     path = parse(PATHS[index % len(PATHS)])
-    if judge_case(case, [path]).findings:  # a bug of torch would hide the one that is planted
-        return None
-    of_calls = path.runner == "unflatten"
-    plant = operator_of_a_call_replaced if of_calls else operator_replaced
+    plant = operator_of_a_call_replaced if path.runner == "unflatten" else operator_replaced
     with plant(f"{SEED}:{index}") as done:
         verdict = judge_case(case, [path])
         chosen = [each for each in verdict.findings if _is_of_a_value(each)]
         if not chosen or not done.operator:
             return None
         place, title = _place(case, chosen)
+    if judge_case(case, [path]).findings:  # a bug of torch may hide the one that is planted
+        return None
     return _named(f"program {index}", str(path), done, title, place)
 
 

@@ -58,7 +58,7 @@ class Replacement:
     def note(self, node: fx.Node, other: Any) -> None:
         """Note the node that gets another operator."""
         stack = list((node.meta.get("nn_module_stack") or {}).values())
-        self.module = re.sub(r"@\d+", "", stack[-1][0]) if stack else ""
+        self.module = re.sub(r"@\d+|^_export_root[.]?", "", stack[-1][0]) if stack else ""
         self.operator, self.instead = (".".join(str(each).split(".")[:2]) for each in (node.target, other))
 
 

@@ -150,8 +150,8 @@ def _place(frames: Iterable[tuple[FrameType, int]], calls: ModuleCalls | None) -
                 return found
         elif code.co_filename.startswith(_GENERATED):
             node = _generated_node(frame, line)
-            if node is not None:
-                return node_place(node)
+            if node is not None and ((found := node_place(node)).file or found.module is not None):
+                return found
         elif is_of_user(code.co_filename):
             module, number = (calls.current if calls is not None else None) or (None, None)
             return CodePlace(module, number, code.co_filename, line)
@@ -178,7 +178,7 @@ def node_place(node: fx.Node) -> CodePlace:
     module, number = None, None
     if stack:
         # ``sub.linear@1``: the second call of it.
-        path = str(stack[-1][0]).removeprefix("L['self']").lstrip(".")
+        path = str(stack[-1][0]).removeprefix("L['self']").removeprefix("_export_root").lstrip(".")
         module = _CALL.sub("", path)
         numbers = _CALL.findall(path)
         number = int(numbers[-1]) + 1 if numbers and path.endswith(f"@{numbers[-1]}") else 1

@@ -25,6 +25,10 @@ if TYPE_CHECKING:
     from exportdiff.runtime.observing.code_places import ModuleCalls
 
 
+BEFORE = "before "
+"""How the names of values begin that are there before a call."""
+
+
 @dataclass(frozen=True, eq=False)
 class Event:
     """One operator, or one named value at the border of a call."""
@@ -73,6 +77,9 @@ class OperatorLog(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch 
         """
         super().__init__()  # type: ignore[no-untyped-call]  # torch leaves it bare
         self.events: list[Event] = []
+        self.requires_grad: dict[int, bool] = {}
+        """By event: whether a result required grad when something read it. An operator runs below autograd, so
+        only later readers know."""
         self._calls = calls
         self._caller = caller
         self._call = 0
@@ -86,11 +93,16 @@ class OperatorLog(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch 
         """By autograd's sequence number: the event of the forward pass that has it."""
         self._large: dict[tuple[object, ...], LoggedValue | None] = {}
 
+    @classmethod
+    def ignore_compile_internals(cls) -> bool:
+        """Let Dynamo compile while the mode is active. Versions of torch that do not ask run such code eagerly."""
+        return True
+
     def begin(self, call: int, named: Mapping[str, torch.Tensor]) -> None:
         """Begin a call: all that it reads comes from these tensors, or from operators."""
         self._call = call
         self._calls.restart()
-        found = [(tensor, self._border(f"before {name}", tensor)) for name, tensor in named.items()]
+        found = [(tensor, self._border(f"{BEFORE}{name}", tensor)) for name, tensor in named.items()]
         written: dict[int, tuple[int, ...]] = {}
         for tensor, event in found:
             key = storage_id(tensor)
@@ -116,11 +128,11 @@ class OperatorLog(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch 
     ) -> Any:
         """Run one operator, and record it."""
         kwargs = kwargs or {}
-        if isinstance(func, HigherOrderOperator) and any(map(_is_function, args)):
-            return func(*map(self._recorded, args), **kwargs)
         given = _tensors((args, kwargs))
-        if not all(type(tensor) in _PLAIN for tensor in given):
+        if torch.compiler.is_compiling() or not all(type(tensor) in _PLAIN for tensor in given):
             return func(*args, **kwargs)  # torch traces something
+        if isinstance(func, HigherOrderOperator) and any(map(_is_function, args)):
+            return self._run_functions(func, args, kwargs, given)
         sequence = sequence_number() - 1
         reads = self._reads(given)
         result = func(*args, **kwargs)
@@ -163,6 +175,20 @@ class OperatorLog(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch 
         for tensor in returned:
             self._views[self._geometry(tensor)] = index
 
+    def _run_functions(
+        self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], given: list[torch.Tensor]
+    ) -> Any:
+        """Run an operator such as ``cond``, and record the operators in the functions that it gets."""
+        start, reads = len(self.events), self._reads(given)
+        result = func(*map(self._recorded, args), **kwargs)
+        inside = range(start, len(self.events))
+        # What the functions did not return themselves, it has put together.
+        made = [t for t in _tensors(result) if self._writers.get(storage_id(t), (-1,))[0] not in inside]
+        known = {storage_id(t) for t in given}
+        if made := [t for t in made if storage_id(t) not in known]:
+            self._add(func, (*reads, *inside), known, made, [], sequence_number() - 1)
+        return result
+
     def _recorded(self, given: Any) -> Any:
         """Record the operators in a function that a higher order operator gets."""
         if not _is_function(given):
@@ -177,10 +203,11 @@ class OperatorLog(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch 
     def _reads(self, tensors: Iterable[torch.Tensor]) -> tuple[int, ...]:
         found: dict[int, None] = {}
         for tensor in tensors:
-            found |= dict.fromkeys(self._writers.get(storage_id(tensor), ()))
+            writers = self._writers.get(storage_id(tensor), ())
             view = self._views.get(self._geometry(tensor))
-            if view is not None:
-                found[view] = None
+            found |= dict.fromkeys(writers if view is None else (*writers, view))
+            for made in writers[-1:] if view is None else (view,):
+                self.requires_grad[made] = self.requires_grad.get(made, False) or tensor.requires_grad
         return tuple(found)
 
     def _geometry(self, tensor: torch.Tensor) -> tuple[object, ...]:
