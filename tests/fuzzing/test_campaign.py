@@ -45,6 +45,7 @@ from exportdiff.known.attribution.explained import ExplainedFinding, RootCause
 from exportdiff.repro.confirm import Confirmation
 from exportdiff.runtime.paths import core_paths, parse, select_paths
 from support.fake_clock import FakeClock
+from support.schemas import validator
 
 NONSTRICT = select_paths(["nonstrict:*"])
 UNFLATTEN = "nonstrict:unflatten@cpu"
@@ -84,7 +85,7 @@ def work(job: Job, indices: Sequence[int]) -> tuple[ExampleResult, ...]:
             raise ZeroDivisionError("ours")
         source, tags = source_of(job, index)
         findings = (found("third"), found("third")) if index % 3 == 0 else ()
-        paths = tuple(PathResult(path, "ok") for path in job.paths)
+        paths = tuple(PathResult(path, "ok", outcome="agrees") for path in job.paths)
         verdict = Verdict(True, "", paths, findings, 0.001)
         results.append(ExampleResult(index, verdict, tags, source if findings else "", 0.01))
     return tuple(results)
@@ -179,7 +180,9 @@ def test_a_command_that_ends_so_shows_the_error_and_exits_with_3(
     printed = "".join(capsys.readouterr())
     assert "no path 0" in printed
     assert str(SAME_ERRORS) in printed
-    assert json.loads((out / "summary.json").read_text())["finished"] == "errors"
+    summary = json.loads((out / "summary.json").read_text())
+    assert summary["finished"] == "errors"
+    validator("summary-1").validate(summary)
 
 
 def test_different_errors_of_exportdiff_do_not_end_the_campaign() -> None:

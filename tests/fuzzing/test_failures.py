@@ -100,7 +100,7 @@ def work(job: Job, indices: Sequence[int]) -> tuple[ExampleResult, ...]:
     for index in indices:
         if index in FAILURES and any(path.runner == "unflatten" for path in job.paths):
             FAILURES[index][0]()
-        paths = tuple(PathResult(path, "ok") for path in job.paths)
+        paths = tuple(PathResult(path, "ok", outcome="agrees") for path in job.paths)
         results.append(ExampleResult(index, Verdict(True, "", paths, (), 0.001)))
     return tuple(results)
 

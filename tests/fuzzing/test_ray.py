@@ -77,7 +77,7 @@ def work(job: Job, indices: Sequence[int]) -> tuple[ExampleResult, ...]:
         time.sleep(0.2)
         if index == DIES and any(path.runner == "unflatten" for path in job.paths):
             os.abort()
-        paths = tuple(PathResult(path, "ok") for path in job.paths)
+        paths = tuple(PathResult(path, "ok", outcome="agrees") for path in job.paths)
         results.append(ExampleResult(index, Verdict(True, "", paths, (), 0.001)))
     return tuple(results)
 

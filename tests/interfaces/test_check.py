@@ -26,6 +26,7 @@ from exportdiff.judging.checks.sharing import CopyShares
 from exportdiff.known.attribution.explained import RootCause
 from support.evidence_of import make_finding
 from support.folders import ROOT
+from support.schemas import validator
 
 pytestmark = pytest.mark.usefixtures("no_known_bugs")
 
@@ -180,6 +181,7 @@ def test_a_difference_is_1_and_json_holds_it(
     command = ["check", f"{models}:differs", "--paths", "nonstrict:module"]
     assert main([*command, "--json"]) == 1
     document = json.loads(capsys.readouterr().out)
+    validator("check-1").validate(document)
     (finding,) = document["findings"]
     assert (finding["check"], finding["kind"]) == ("outputs", "mismatch")
     assert document["paths"]["nonstrict:module@cpu"]["status"] == "finding"
@@ -242,6 +244,7 @@ def test_mistakes_in_probes_are_2_and_one_line(
 def test_a_path_that_dies_is_a_finding(models: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["check", f"{models}:dies", "--paths", "nonstrict:*", "--json"]) == 1
     document = json.loads(capsys.readouterr().out)
+    validator("check-1").validate(document)
     (finding,) = document["findings"]
     assert (finding["kind"], finding["also"]) == ("abort", ["nonstrict:unflatten@cpu"])
 
@@ -343,7 +346,9 @@ def test_a_baseline_accepts_what_it_names_and_nothing_else(
     baseline = tmp_path / "accepted.json"
     command = ["check", wrong, "--paths", "nonstrict:unflatten"]
     assert main([*command, "--write-baseline", str(baseline)]) == 0
-    (entry,) = json.loads(baseline.read_text())["accepted"]
+    document = json.loads(baseline.read_text())
+    validator("baseline-2").validate(document)
+    (entry,) = document["accepted"]
     assert (entry["check"], entry["paths"]) == ("outputs", ["nonstrict:unflatten"])
     assert main([*command, "--accept", str(baseline)]) == 0
     assert "findings that the baseline accepts: 1" in capsys.readouterr().out

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import json
+import pathlib
 from dataclasses import replace
 from xml.etree import ElementTree
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from exportdiff.cli import main
 from exportdiff.core.finding import Finding
 from exportdiff.core.path import Path
 from exportdiff.core.target import Target
+from exportdiff.fuzzing.campaign.events import CampaignFinished, Event
 from exportdiff.interfaces.checking.found import FAIL_ON, FailOn, Found
 from exportdiff.interfaces.checking.report import Report, confirmed
 from exportdiff.interfaces.reports.junit import suite
@@ -19,6 +24,7 @@ from exportdiff.judging.results import OUTCOMES, Outcome, PathResult, Status, Un
 from exportdiff.known.attribution.explained import RootCause
 from exportdiff.runtime.paths import parse
 from support.evidence_of import make_finding
+from support.handmade import done, started
 
 PATHS = tuple(
     map(
@@ -137,3 +143,67 @@ def test_a_path_whose_differences_no_second_process_shows_is_not_judged() -> Non
     report = confirmed(Report("m", "2.13.0", (result,), found=(found,)), lambda *_: ())
     assert (report.exit_code(), report.unconfirmed) == (2, 1)
     assert report.outcomes.paths[0].outcome == "not judged"
+
+
+INVALID = replace(done(0), valid=False, invalid_reason="eager raised: x", paths=())
+REFUSED = [started(), done(0, refused=True), CampaignFinished(2.0, "examples", 0, 1.0)]
+
+
+@pytest.mark.parametrize(
+    ("events", "code", "said"),
+    [
+        ([started(), CampaignFinished(2.0, "time", 0, 1.0)], 2, "the campaign ended before the first"),
+        (
+            [
+                started(),
+                replace(done(0), valid=False, invalid_reason="eager raised: x", paths=()),
+                REFUSED[-1],
+            ],
+            2,
+            "none of 1 program is valid (eager raised)",
+        ),
+        (REFUSED, 2, "torch refuses all valid ones of 1 program"),
+        ([started(), done(0), REFUSED[-1]], 0, "1 program in"),
+    ],
+)
+def test_a_campaign_that_judges_no_program_is_2_and_says_why(
+    events: list[Event],
+    code: int,
+    said: str,
+    tmp_path: pathlib.Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    class Recorded:
+        def __init__(self, *_: object, **__: object) -> None: ...
+
+        def run(self) -> list[Event]:
+            return events
+
+    monkeypatch.setattr("exportdiff.cli.campaign_run.Campaign", Recorded)
+    junit = tmp_path / "junit.xml"
+    assert main(["fuzz", "--examples", "1", "--out", str(tmp_path / "out"), "--junit", str(junit)]) == code
+    assert said in capsys.readouterr().out
+    (element,) = ElementTree.parse(junit).getroot()
+    assert element.get("errors") == str(int(code == 2))
+    assert main(["report", str(tmp_path / "out"), "--summary", str(tmp_path / "summary.md")]) == 0
+    assert ("No program was judged." in (tmp_path / "summary.md").read_text()) == (code == 2)
+
+
+def test_a_factory_that_raises_is_in_all_files(
+    tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file, junit, log = tmp_path / "model.py", tmp_path / "junit.xml", tmp_path / "log.sarif"
+    file.write_text("def make():\n    raise KeyError('weights')\n")
+    command = ["check", f"{file}:make", "--paths", "nonstrict:*", "--json"]
+    assert main([*command, "--junit", str(junit), "--sarif", str(log)]) == 2
+    told = capsys.readouterr()
+    document = json.loads(told.out)
+    said = "raised KeyError: 'weights' (line 2)"
+    assert document["judged"] is False and said in document["reason"] and said in told.err
+    assert {each["outcome"] for each in document["paths"].values()} == {"not judged"}
+    (element,) = ElementTree.parse(junit).getroot()
+    assert element.get("errors") == "1" and said in junit.read_text()
+    (invocation,) = json.loads(log.read_text())["runs"][0]["invocations"]
+    assert invocation["executionSuccessful"] is False
+    assert said in invocation["toolExecutionNotifications"][-1]["message"]["text"]

@@ -19,6 +19,7 @@ from exportdiff.interfaces.reports.summary import summary_document
 from exportdiff.interfaces.reports.tally import Tally
 from support import handmade
 from support.handmade import AGAIN, MASKED, NEW, a_campaign, write
+from support.schemas import validator
 
 COMPARED = TorchesCompared(
     3.0, "torch regression", NEW.fingerprint, handmade.MODULE, ("outputs",), (), 3, finding=NEW, causes=("x",)
@@ -90,7 +91,9 @@ def summary(folders: list[Folder]) -> dict[str, object]:
     tally = Tally()
     for event in campaign_events(folders):
         tally(event)
-    return summary_document(tally)
+    document = summary_document(tally)
+    validator("summary-1").validate(document)
+    return document
 
 
 def test_shards_are_told_as_one_campaign(tmp_path: pathlib.Path) -> None:

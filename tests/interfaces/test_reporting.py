@@ -43,6 +43,7 @@ from exportdiff.judging.results import PathResult, Status
 from exportdiff.known.attribution.classification import Classification
 from exportdiff.runtime.paths import parse
 from support.evidence_of import make_finding
+from support.schemas import validator
 
 MODULE, UNFLATTEN = "nonstrict:module@cpu", "nonstrict:unflatten@cpu"
 FINDING = make_finding("value", message="\n".join(f"line {number}" for number in range(15)))
@@ -52,7 +53,12 @@ OTHER = make_finding("dtype")
 def example(index: int, *fingerprints: str, refused: bool = False, valid: bool = True) -> ExampleDone:
     status: Status = "unsupported" if refused else "ok"
     paths = (
-        PathResult(parse(MODULE), status, "data-dependent" if refused else ""),
+        PathResult(
+            parse(MODULE),
+            status,
+            "data-dependent" if refused else "",
+            outcome="refused" if refused else "agrees",
+        ),
         PathResult(
             parse(UNFLATTEN),
             "finding" if fingerprints else status,
@@ -96,7 +102,9 @@ def test_minimized_findings_keep_their_file_and_the_same_bug_is_counted_once(fol
         tally(event)
         files(event)
     assert folder.repro(FINDING.fingerprint).read_text() == "small\n"
-    (finding,) = summary_document(tally)["findings"]
+    document = summary_document(tally)
+    validator("summary-1").validate(document)
+    (finding,) = document["findings"]
     assert (finding["fingerprint"], finding["count"]) == ("abcdef0123", 3)
     assert finding["repro"] == f"findings/{FINDING.fingerprint}.py"
 
@@ -108,6 +116,7 @@ def test_known_findings_point_to_their_files(folder: Folder) -> None:
     tally(ExampleDone(1.0, 3, True, "", (), (), (), ("add_rightly", "nameless"), 0.5, 0.6))
     tally(ExampleDone(1.0, 4, True, "", (), (), (), (), 0.5, 0.6, sampled=False))
     document = summary_document(tally)
+    validator("summary-1").validate(document)
     finding, other = document["findings"]
     assert (finding["known"], finding["root_cause"], finding["count"]) == (True, "add_rightly", 1)
     assert finding["entry"] == "adds_wrongly"

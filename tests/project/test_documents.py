@@ -15,15 +15,7 @@ import sys
 import pytest
 
 from exportdiff.cli import make_parser, reference
-from exportdiff.core.finding import Finding
 from exportdiff.core.programs import program_source
-from exportdiff.interfaces.checking.found import Found
-from exportdiff.interfaces.checking.report import Report
-from exportdiff.interfaces.reports.summary import summary_document
-from exportdiff.interfaces.reports.tally import Tally
-from exportdiff.judging.checks.outputs import PathRaised
-from exportdiff.runtime.observing.failure import Failure
-from exportdiff.runtime.paths import parse
 from support.folders import CORPORA, ROOT
 
 DOCS = ROOT / "docs"
@@ -248,16 +240,6 @@ def test_contributing_names_what_its_files_contain() -> None:
         text = "\n".join(file.read_text(encoding="utf-8") for file in files if file.is_file())
         wrong += [word for word in words if re.fullmatch(r"_?[A-Z][A-Z_]+", word) and word not in text]
     assert wrong == []
-
-
-def test_the_page_on_json_has_all_keys() -> None:
-    page = (DOCS / "reference" / "json.md").read_text(encoding="utf-8")
-    parts = re.split(r"^## .*$", page, flags=re.MULTILINE)[1:]
-    failure = Failure("run", ("Error",), "", ())
-    found = Found(Finding(parse("nonstrict:module"), "outputs", PathRaised(failure, 0)))
-    written = (summary_document(Tally(ROOT, CORPORA)), found.as_dict(), Report("", "").as_dict())
-    for part, document in zip(parts, written, strict=True):
-        assert document.keys() - set(re.findall(r"`(\w+)`", part)) == set()
 
 
 @pytest.mark.parametrize("name", reference.PAGES)

@@ -88,7 +88,10 @@ def done(index: int, *fingerprints: str, known: Sequence[str] = (), refused: boo
     if refused:
         results = (PathResult(module, "unsupported", no), PathResult(unflatten, "unsupported", no))
     else:
-        results = (PathResult(module, "ok"), PathResult(unflatten, "finding" if bad else "ok"))
+        results = (
+            PathResult(module, "ok", outcome="agrees"),
+            PathResult(unflatten, "finding" if bad else "ok"),
+        )
     if index % 7 == 0 and not refused:
         results = (*results, PathResult(reload, "ok"))
     tags = ("op.map", *(("state.buffer",) if index % 2 else ()), *(("calls.bool",) if bad else ()))

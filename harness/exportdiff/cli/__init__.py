@@ -11,7 +11,7 @@ import shlex
 import sys
 import traceback
 from importlib.metadata import PackageNotFoundError, version
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from exportdiff.cli import (
     bench,
@@ -31,6 +31,7 @@ from exportdiff.cli import (
     upstream,
     zoo,
 )
+from exportdiff.cli.arguments import limits_given
 from exportdiff.cli.exit_codes import exit_codes
 from exportdiff.cli.interrupting import terminable
 from exportdiff.core.errors import UsageError
@@ -86,11 +87,6 @@ def main(argv: Sequence[str] | None = None) -> int:
         traceback.print_exc()
         print(_INTERNAL.format(command=shlex.join(sys.argv[1:] if argv is None else argv)), file=sys.stderr)
         return 3
-
-
-def limits_given(arguments: argparse.Namespace) -> dict[str, Any]:
-    """Return the limits that the options of a command set for child processes."""
-    return {name: value for name, value in vars(arguments).items() if name in ("memory", "network")}
 
 
 def make_parser() -> argparse.ArgumentParser:

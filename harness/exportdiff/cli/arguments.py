@@ -6,7 +6,7 @@ import argparse
 import json
 import pathlib
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from exportdiff.core.durations import seconds_of
 from exportdiff.core.errors import UsageError
@@ -141,6 +141,11 @@ def add_limit_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--network", action="store_true", help="let the model use the network, for example to load weights"
     )
+
+
+def limits_given(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Return the limits that the options of a command set for child processes."""
+    return {name: value for name, value in vars(arguments).items() if name in ("memory", "network")}
 
 
 def add_path_options(parser: argparse.ArgumentParser) -> None:

@@ -54,4 +54,6 @@ def run_campaign(
                 listener(event)
     if tally.harness_errors:
         return 3
-    return 1 if tally.findings or tally.changed("torch regression") else 0
+    if tally.findings or tally.changed("torch regression"):
+        return 1
+    return 0 if tally.judged else 2

@@ -14,9 +14,11 @@ from exportdiff.cli.arguments import (
     chosen_paths,
     duration,
     left_out,
+    limits_given,
     print_json,
 )
 from exportdiff.cli.interrupting import interruptible
+from exportdiff.cli.settings import make_settable, settle, written
 from exportdiff.core.errors import UsageError
 from exportdiff.core.target import Target
 from exportdiff.core.torch_versions import torch_version
@@ -28,7 +30,9 @@ from exportdiff.interfaces.checking.baseline import (
     write_baseline,
 )
 from exportdiff.interfaces.checking.found import FAIL_ON
+from exportdiff.interfaces.checking.report import assembled
 from exportdiff.known.corpus.entry import default_corpora
+from exportdiff.runtime.processes.limits import limited
 from exportdiff.runtime.processes.server import server
 
 # Functions import the modules that import torch or rich, so that ``exportdiff --help`` starts fast.
@@ -104,29 +108,41 @@ def add(commands: Subparsers) -> None:
     )
     add_time_limit_option(parser, "judging", 10)
     add_limit_options(parser)
+    parser.add_argument(
+        "--show-settings",
+        action="store_true",
+        help="print each setting that [tool.exportdiff] of pyproject.toml can have, its value, and where the "
+        "value comes from; judge nothing",
+    )
     parser.set_defaults(run=run)
+    make_settable(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Judge the model in fresh processes; return the exit code of the report."""
     target = Target.parse(arguments.target)
+    settings, shapes = settle(arguments, target)
+    if arguments.show_settings:
+        print("\n".join(written(settings)))
+        return 0
+    with limited(**limits_given(arguments)):
+        return _run(arguments, target, shapes)
+
+
+def _run(arguments: argparse.Namespace, target: Target, shapes: object) -> int:
     paths = _paths(arguments)
     baseline = read_baseline(arguments.accept) if arguments.accept else NO_BASELINE
     if arguments.write_baseline:  # a wrong file is an error now, not after minutes
         read_before_writing("--write-baseline", arguments.write_baseline)
-    report = _judged(arguments, target, paths, baseline)
-    if arguments.junit:
-        from exportdiff.interfaces.reports.junit import write_junit
-
-        write_junit(arguments.junit, [report], arguments.fail_on)
-    if arguments.sarif:
-        from exportdiff.interfaces.reports.sarif import write_sarif
-
-        write_sarif(arguments.sarif, report, target, arguments.fail_on)
-    if arguments.json:
-        print_json(report.as_dict())
+    try:
+        report = _judged(arguments, target, shapes, paths, baseline)
+    except UsageError as error:
+        # CI systems read the files, also if the model cannot be built.
+        _write(arguments, target, assembled(target.written, paths, invalid=str(error)))
+        raise
+    _write(arguments, target, report)
     if arguments.minimize:
-        _minimize(arguments, target, report)
+        _minimize(arguments, target, report, shapes)
     if baseline.notice:
         print(baseline.notice, file=sys.stderr)
     if report.failing(arguments.fail_on) and (others := baseline.about_others(report.model)):
@@ -141,6 +157,20 @@ def run(arguments: argparse.Namespace) -> int:
     return report.exit_code(arguments.fail_on)
 
 
+def _write(arguments: argparse.Namespace, target: Target, report: Report) -> None:
+    """Write the files that the user asked for, and print the report as JSON."""
+    if arguments.junit:
+        from exportdiff.interfaces.reports.junit import write_junit
+
+        write_junit(arguments.junit, [report], arguments.fail_on)
+    if arguments.sarif:
+        from exportdiff.interfaces.reports.sarif import write_sarif
+
+        write_sarif(arguments.sarif, report, target, arguments.fail_on)
+    if arguments.json:
+        print_json(report.as_dict())
+
+
 def _paths(arguments: argparse.Namespace) -> tuple[Path, ...]:
     if arguments.all and arguments.paths:
         raise UsageError("--all cannot be combined with --paths")
@@ -152,6 +182,7 @@ def _paths(arguments: argparse.Namespace) -> tuple[Path, ...]:
 def _judged(
     arguments: argparse.Namespace,
     target: Target,
+    shapes: object,
     paths: tuple[Path, ...],
     baseline: Baseline,
 ) -> Report:
@@ -170,7 +201,7 @@ def _judged(
     corpora = default_corpora()
     with interruptible() as stop, PathRows(console, paths) as rows:
         report = judge_in_subprocess(
-            loadable_model(target),
+            loadable_model(target, shapes),
             paths,
             seconds=arguments.limit,
             corpora=corpora,
@@ -185,7 +216,7 @@ def _judged(
     return report
 
 
-def _minimize(arguments: argparse.Namespace, target: Target, report: Report) -> None:
+def _minimize(arguments: argparse.Namespace, target: Target, report: Report, shapes: object) -> None:
     """Write a repro file for each finding that fails; print the results on standard error."""
     from exportdiff.fuzzing.minimizing.program_file import read_program_file
     from exportdiff.interfaces.checking.reproducing import FactorySource, NoSourceError, write_repro
@@ -194,6 +225,9 @@ def _minimize(arguments: argparse.Namespace, target: Target, report: Report) -> 
     findings = [each.finding for each in report.failing(arguments.fail_on) if each.finding.check != ALIVE]
     if not target.module.endswith(".py"):
         print("--minimize needs the file of the model: write FILE.py:NAME", file=sys.stderr)
+        return
+    if shapes is not None:
+        print("--minimize needs dynamic_shapes in the file of the model: define it there", file=sys.stderr)
         return
     file = pathlib.Path(target.module).resolve()
     source = FactorySource(read_program_file(f"{file}:{target.name}").source, file, target.name)

@@ -14,8 +14,12 @@ ALL_COMMANDS = {
 WRONG_ARGUMENT = "an argument is wrong"
 
 EACH_COMMAND: dict[str, dict[int, str]] = {
-    "fuzz": {0: "nothing new", 1: "new findings", 2: WRONG_ARGUMENT},
-    "merge": {0: "nothing new", 1: "new findings", 2: "the folders do not belong together"},
+    "fuzz": {0: "nothing new", 1: "new findings", 2: f"no program was judged, or {WRONG_ARGUMENT}"},
+    "merge": {
+        0: "nothing new",
+        1: "new findings",
+        2: "no program was judged, or the folders do not belong together",
+    },
     "report": {0: "the page is written", 2: "a folder cannot be read"},
     "check": {
         0: "the model was judged and nothing fails",

@@ -180,7 +180,7 @@ def _add_known(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Run a campaign; return 0 (nothing new), 1 (new findings) or 3 (exportdiff itself failed)."""
+    """Run a campaign; return 0 (nothing new), 1 (new findings), 2 (no program was judged) or 3 (an error)."""
     resumed = arguments.resume is not None
     if resumed:
         _check_alone(arguments)

@@ -38,7 +38,7 @@ def add(commands: Subparsers) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Merge; return 0 (nothing new), 1 (new findings) or 3 (exportdiff itself failed)."""
+    """Merge; return 0 (nothing new), 1 (new findings), 2 (no program was judged) or 3 (an error)."""
     from exportdiff.cli.campaign_run import run_campaign
     from exportdiff.fuzzing.campaign.journal import Journal
     from exportdiff.fuzzing.campaign.merging import merged

@@ -8,12 +8,13 @@ from __future__ import annotations
 import argparse
 import inspect
 import pathlib
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from exportdiff.cli import make_parser, subcommands
 from exportdiff.cli.exit_codes import ALL_COMMANDS, EACH_COMMAND
 from exportdiff.fuzzing.campaign.events import JSON_KEYS, Event, event_name
 from exportdiff.fuzzing.campaign.schedule import share
+from exportdiff.interfaces import schemas
 from exportdiff.interfaces.reports.folder import Folder
 from exportdiff.judging.checks import CHECKS
 from exportdiff.judging.checks.alive import ALIVE
@@ -152,6 +153,41 @@ def files() -> Iterator[str]:
     yield from _table(("event", "when", "fields"), events)
 
 
+def documents() -> Iterator[str]:
+    """Yield the lines of the page about JSON documents, from their schemas."""
+    yield from _title(
+        "JSON documents",
+        "This page is for you if a program of yours reads what exportdiff writes. Keys may be added. If a "
+        "key is renamed or removed, `format` gets another number.",
+        "Each document has a [JSON Schema](https://json-schema.org), which is installed with exportdiff, in "
+        "`interfaces/schemas/`.",
+    )
+    for name in ("check-1", "summary-1", "baseline-2", "finding-1"):
+        file = schemas.FOLDER / f"{name}{schemas.SUFFIX}"
+        described = schemas.schema(name)
+        link = f"../../harness/exportdiff/interfaces/schemas/{file.name}"
+        yield f"## {described['title']}\n"
+        yield f"{described['description']} Schema: [{file.name}]({link}).\n"
+        yield from _table(("key", "content"), _keys(described, described.get("$defs", {})))
+
+
+def _keys(described: Any, definitions: Any, prefix: str = "") -> Iterator[tuple[str, str]]:
+    """Yield each key of a schema, with those of the objects inside it."""
+    for key, each in described.get("properties", {}).items():
+        text = each.get("description", "")
+        if choices := [_code(str(choice)) for choice in each.get("enum", ()) if choice]:
+            text = f"{text}: {', '.join(choices)}"
+        inner = each.get("items", each.get("additionalProperties", each))
+        reference = inner.get("$ref", "") if isinstance(inner, dict) else ""
+        inner = definitions.get(reference.rpartition("/")[2], inner)
+        if isinstance(inner, dict) and "allOf" in inner:
+            text = f"{text}; each has the keys of [a finding](#a-finding) as well"
+        if text:
+            yield _code(f"{prefix}{key}"), text
+        if isinstance(inner, dict):
+            yield from _keys(inner, definitions, f"{prefix}{key}.")
+
+
 PAGES: dict[str, Callable[[], Iterable[str]]] = {
     "commands.md": commands,
     "paths.md": paths,
@@ -159,6 +195,7 @@ PAGES: dict[str, Callable[[], Iterable[str]]] = {
     "limits.md": limits,
     "exit-codes.md": exit_codes,
     "files.md": files,
+    "json.md": documents,
 }
 """The pages by file name, each with the function that makes its lines."""
 

@@ -40,6 +40,8 @@ class Built(NamedTuple):
     kwargs: dict[str, Any]
     probes: tuple[CallArguments, ...] = ()
     """The arguments of further calls, with tensors of other sizes."""
+    order: tuple[int, ...] = ()
+    """The numbers of these probes, as the program lists them."""
     draws: bool = False
     """Whether making all this draws random numbers."""
 
@@ -65,6 +67,9 @@ class Case:
 
     Drawn programs keep their values small, because an accidental NaN everywhere would hide differences.
     """
+    own_probes: bool = False
+    """Whether a user wrote the probes. Then a probe on which eager raises, or with a size that export fixes,
+    is a mistake, and the case is invalid."""
     other_values: bool = True
     """Whether the calls after the first get inputs with other values. False: the model accepts only some
     values, as nn.BCELoss does."""
@@ -87,11 +92,34 @@ class Case:
         if self.probes is None:
             return built
         probes, draws = _seeded(self.probes)
-        return built._replace(probes=_checked_probes(probes, built), draws=built.draws or draws)
+        checked = _checked_probes(probes, built)
+        order = tuple(range(len(checked)))
+        if self.own_probes:
+            # No other probe follows one with small sizes, so the general ones come first.
+            order = tuple(sorted(order, key=lambda number: not is_general(built, checked[number])))
+        probes_in_order = tuple(checked[number] for number in order)
+        return built._replace(probes=probes_in_order, order=order, draws=built.draws or draws)
 
     def shapes(self) -> object:
         """Return a fresh spec of dynamic shapes; None if there is none."""
         return self.dynamic_shapes() if self.dynamic_shapes is not None else None
+
+
+def is_general(example: Built | CallArguments, probe: Built | CallArguments) -> bool:
+    """Whether export promises a right answer for a probe: no size is 0 or 1 where the example has more.
+
+    Export documents that it assumes larger sizes (tutorials, torch.export, '0/1 specialization';
+    StrictMinMaxConstraint: it "will often unsoundly assume that a graph works for 0/1"). So the answer to
+    such a probe, and to any call after it, proves nothing. But the probe must be accepted if its sizes are in
+    the range that the program declares.
+    """
+    ours, theirs = (pytree.tree_leaves((each.args, each.kwargs)) for each in (example, probe))
+    return all(
+        size == larger or size > 1
+        for one, other in zip(ours, theirs, strict=False)
+        if isinstance(one, torch.Tensor) and isinstance(other, torch.Tensor)
+        for larger, size in zip(one.shape, other.shape, strict=False)
+    )
 
 
 OPTIONAL_FUNCTIONS = ("dynamic_shapes", "probes")

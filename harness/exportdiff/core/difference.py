@@ -1,4 +1,4 @@
-"""What one piece of evidence says, ready for JSON: which difference it is, and how large it is.
+"""What a dataclass of evidence says, ready for JSON: which difference it is, and how large it is.
 
 Two runs show the same difference if ``what_differs`` is equal; ``amount`` says which one is larger.
 """
@@ -12,8 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
-
-    from exportdiff.core.finding import Evidence
 
 MEASURED: Mapping[str, bool] = {"measured": True}
 """The metadata of a field that may change from run to run, such as a size: it does not say which difference
@@ -45,12 +43,12 @@ class Amount:
         return cls(absolute, absolute / largest if largest else math.inf, tolerated)
 
 
-def what_differs(evidence: Evidence) -> dict[str, Any]:
+def what_differs(evidence: object) -> dict[str, Any]:
     """Return the fields that say which difference it is, ready for JSON. The call is left out."""
     return {name: each for name, each in _plain(evidence).items() if name != "call"}
 
 
-def amount(evidence: Evidence) -> Amount | None:
+def amount(evidence: object) -> Amount | None:
     """Return how large the difference is; None if it is not one of numbers."""
     return next(_amounts(evidence), None)
 

@@ -20,6 +20,7 @@ from exportdiff.judging.exemptions.refusal import find_refusal
 from exportdiff.judging.exemptions.refusals import REFUSALS
 from exportdiff.judging.outcome import Excused, path_result
 from exportdiff.judging.precision import in_float64, with_exact_values
+from exportdiff.judging.probes import probe_mistake
 from exportdiff.judging.results import Unjudged, Verdict
 from exportdiff.runtime.inputs.copies import CALLS
 from exportdiff.runtime.observing.faster_torch import faster_torch
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     from exportdiff.judging.causes import PathFindings
     from exportdiff.judging.exemptions.refusal import FixRefusal, Refusal
     from exportdiff.judging.results import PathResult
+    from exportdiff.runtime.observing.failure import Failure
     from exportdiff.runtime.observing.observation import EagerObservation, Observation
     from exportdiff.runtime.observing.tensors import Leaf, Tree
 
@@ -119,6 +121,9 @@ class _Judgement:
 
     def verdict(self, on_path: Callable[[PathResult, PathFindings], None]) -> Verdict:
         """Run eager, then each path; return the verdict."""
+        mistake = probe_mistake(self._case, self._paths)
+        if mistake:
+            return Verdict(False, mistake, (), (), self._clock.seconds)
         for path in {eager_key(path): path for path in self._paths}.values():
             reason = self._run_eager(path)
             if reason and eager_key(path) == (path.device,):  # plain eager: no path can be compared with it
@@ -149,7 +154,9 @@ class _Judgement:
         eager = observe_eager(case, path.device, self._clock, modes)
         if self._case.other_values and not self._case.finite_only and _needs_given_values(eager):
             raise _OtherValuesFailError
-        reason = _invalid(eager) or _unstable(eager, observe_eager(case, path.device, self._clock))
+        own = case.own_probes and case.probes is not None and case is self._case
+        reason = _invalid(eager, case.build().order if own else ())
+        reason = reason or _unstable(eager, observe_eager(case, path.device, self._clock))
         if not reason and calls_often(path) and eager.first_call_only:
             reason = "the first call of eager changes what export fixes"
         if not reason:
@@ -204,31 +211,44 @@ def _is_about_a_value(finding: Finding) -> bool:
 def _first_call_because(reference: EagerObservation) -> str:
     """Return why later calls prove nothing; empty if they do."""
     if reference.first_call_only:  # export documents that it fixes these as they are
-        return "the first call of eager changes Python values, modules or the layout of the state"
+        return (
+            "the first call of eager changes Python values, modules or the layout of the state, which export "
+            "fixes as they are (documented)"
+        )
     for number, call in enumerate(reference.calls):
         if number and call.failure is not None and not call.probe:
             return f"eager raises {call.failure.name} in {_called(number)}"
     return ""
 
 
-def _invalid(reference: EagerObservation) -> str:
+def _invalid(reference: EagerObservation, order: Sequence[int]) -> str:
+    """Return why a case is invalid. ``order``: the numbers of the probes, if eager must not raise there."""
     if reference.invalid:
         return reference.invalid
     for number, call in enumerate(reference.calls):
         if call.failure is not None and call.probe:
-            return ""  # it is the last call, and every path has to raise too
+            # It is the last call. In a drawn program, every path has to raise too.
+            return _raised(number, call.failure, order) if order else ""
         if call.failure is not None and number and not reference.finite_only:
             return ""  # a user's own model may refuse to be called again: its first call is judged alone
         if call.failure is not None:
-            first_line = call.failure.message.strip().partition("\n")[0]
-            return f"eager raised {call.failure.name} in {_called(number)}: {first_line}"
+            return _raised(number, call.failure, order)
         if not reference.finite_only:
             continue
         leaves = [leaf.value for leaf in (*call.inputs.leaves, *_output_leaves(call.outputs))]
         for value in (*leaves, *call.state.tensors.values()):
             if isinstance(value, TensorSnapshot) and not _finite(value):
                 return f"eager produced a value that is not finite in {_called(number)}"
+    for each in reference.small_calls if order else ():
+        if each.call.failure is not None:
+            return _raised(each.number, each.call.failure, order)
     return ""
+
+
+def _raised(number: int, failure: Failure, order: Sequence[int]) -> str:
+    first_line = failure.message.strip().partition("\n")[0]
+    where = f"probe {order[number - CALLS]}" if number >= CALLS and order else _called(number)
+    return f"eager raised {failure.name} in {where}: {first_line}"
 
 
 def _needs_given_values(reference: EagerObservation) -> bool:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import pathlib
-import tempfile
 from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from exportdiff.runtime.observing.portable_messages import without_process_details
+from exportdiff.runtime.processes import scratch
 from exportdiff.runtime.processes.script import run_file
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def confirm(source: str, import_folder: str = "", within: Within = nullcontext) 
     It may import the modules of the folder ``beside``. ``within`` opens a block around the run, which
     installs fixes.
     """
-    with tempfile.TemporaryDirectory(prefix="exportdiff-") as folder:
+    with scratch.make() as folder:
         file = pathlib.Path(folder, "repro.py")
         file.write_text(source)
         run = run_file(file, within=within, import_folder=import_folder)

@@ -10,10 +10,12 @@ import sys
 import tempfile
 import threading
 import time
+from collections.abc import Callable
 from multiprocessing.connection import Connection
 
 import pytest
 
+from exportdiff.core.own_code import import_folders
 from exportdiff.fuzzing.campaign.postmortem import post_mortem
 from exportdiff.runtime.paths import Path, select_paths
 from exportdiff.runtime.processes import child as child_module
@@ -21,6 +23,7 @@ from exportdiff.runtime.processes import scratch
 from exportdiff.runtime.processes.child import Child, Death, Stopped, TaskFailure, waited_for_core
 from exportdiff.runtime.processes.executor import WorkerSlots
 from exportdiff.runtime.processes.in_child import ReusableWorker, call_fresh
+from support.folders import TESTS
 
 # The child processes can import the modules of the tests.
 
@@ -64,6 +67,39 @@ def start_another(pipe: Connection) -> None:
     other = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
     pipe.send(other.pid)
     time.sleep(600)
+
+
+SLEEP = [sys.executable, "-c", "import time; time.sleep(600)"]
+
+
+def start_session(pipe: Connection) -> None:
+    pipe.send([subprocess.Popen(SLEEP, start_new_session=True).pid])
+    time.sleep(600)
+
+
+def start_daemon(pipe: Connection) -> None:
+    """Start a process as daemons do: twice forked, in another session, with the output of this process."""
+    reader, writer = os.pipe()
+    if os.fork() == 0:
+        os.setsid()
+        if os.fork() == 0:
+            os.write(writer, str(os.getpid()).encode())
+            time.sleep(600)
+        os._exit(0)
+    pipe.send([int(os.read(reader, 20))])
+    time.sleep(600)
+
+
+def start_and_die(pipe: Connection) -> None:
+    """Start a process in a session, and one below it; end while both run."""
+    code = f"import subprocess; print(subprocess.Popen({SLEEP}, start_new_session=True).pid, flush=True)"
+    code += "; import time; time.sleep(600)"
+    one = subprocess.Popen(
+        [sys.executable, "-c", code], start_new_session=True, stdout=subprocess.PIPE, text=True
+    )
+    assert one.stdout is not None
+    pipe.send([one.pid, int(one.stdout.readline())])
+    os._exit(3)
 
 
 def speak(pipe: Connection) -> None:
@@ -145,14 +181,66 @@ def test_a_wait_can_be_stopped() -> None:
         child.receive(60, stop)
 
 
+def ends_soon(pid: int) -> bool:
+    deadline = time.monotonic() + 20
+    while is_running(pid) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    return not is_running(pid)
+
+
 def test_the_end_of_a_child_is_the_end_of_what_it_started() -> None:
     with Child(start_another) as child:
         pid = child.receive(60)
         assert is_running(pid)
-    deadline = time.monotonic() + 10
-    while is_running(pid) and time.monotonic() < deadline:
-        time.sleep(0.05)
-    assert not is_running(pid)
+    assert ends_soon(pid)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere, only process groups are ended")
+@pytest.mark.parametrize("start", [start_session, start_daemon, start_and_die])
+def test_nor_does_a_process_in_another_session_survive(start: Callable[[Connection], None]) -> None:
+    with Child(start_another) as other:
+        stays = other.receive(60)
+        with Child(start) as child:
+            pids = child.receive(60)
+            assert all(map(is_running, pids))
+            if start is start_and_die:
+                assert child.wait(60) == 3
+        assert all(map(ends_soon, pids))
+        assert is_running(stays)  # of another child, which lives
+
+
+KILLED = """
+import time
+from exportdiff.runtime.processes.child import Child
+from runtime.processes.test_processes import start_daemon
+
+with Child(start_daemon) as child:
+    print(child.receive(60)[0], flush=True)
+    time.sleep(600)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere, only process groups are ended")
+def test_nothing_stays_behind_a_command_that_is_killed(tmp_path: pathlib.Path) -> None:
+    folders = os.pathsep.join([*import_folders(), str(TESTS)])
+    command = subprocess.Popen(
+        [sys.executable, "-c", KILLED],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        env={**os.environ, "PYTHONPATH": folders, "TMPDIR": str(tmp_path)},
+        text=True,
+    )
+    assert command.stdout is not None
+    pid = int(command.stdout.readline())
+    scratch.remove_abandoned(tmp_path)
+    living = [*tmp_path.glob(f"{scratch.PREFIX}*")]
+    assert is_running(pid) and len(living) == 2  # its folder, and the file with the lock
+    command.kill()
+    assert command.stdout.read() == ""  # returns: nobody keeps the output open
+    command.wait()
+    assert ends_soon(pid)
+    scratch.remove_abandoned(tmp_path)
+    assert not [*tmp_path.glob(f"{scratch.PREFIX}*")]
 
 
 def test_output_goes_to_a_file_or_to_standard_error(
@@ -162,7 +250,11 @@ def test_output_goes_to_a_file_or_to_standard_error(
     with Child(speak, output=file) as child:
         assert child.wait(60) == 0
     assert sorted(file.read_text().splitlines()) == ["to standard error", "to standard output"]
-    assert capfd.readouterr().out == ""
+    assert capfd.readouterr() == ("", "")
+    with Child(speak) as child:
+        assert child.wait(60) == 0
+    printed, errors = capfd.readouterr()
+    assert (printed, sorted(errors.splitlines())) == ("", ["to standard error", "to standard output"])
 
 
 PATHS = select_paths(["nonstrict:*", "strict:*"])
@@ -207,5 +299,25 @@ def test_scratch_folders_of_commands_that_were_killed_are_removed(
     for name, age in names.items():
         (tmp_path / name).mkdir()
         os.utime(tmp_path / name, (age, age))
-    scratch.make().cleanup()
+    scratch.remove_abandoned(tmp_path)
     assert {each.name for each in tmp_path.iterdir()} == names.keys() - {f"{scratch.PREFIX}{dead.pid}-old"}
+
+
+def test_the_folder_of_a_living_run_stays(monkeypatch: pytest.MonkeyPatch, tmp_path: pathlib.Path) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    with scratch.make() as made:
+        run = scratch.folder()
+        assert pathlib.Path(made).parent == run
+        os.utime(run, (0, 0))  # age does not count, nor does the id of the process
+        run.with_name(run.name + scratch.LOCK).touch()
+        for _ in range(2):
+            scratch.remove_abandoned(tmp_path)
+            assert pathlib.Path(made).is_dir()
+    # A file with a lock of which the folder was not made yet, or is gone.
+    (tmp_path / f"{scratch.PREFIX}1-ab{scratch.LOCK}").touch()
+    target = tmp_path / "target"
+    target.mkdir()
+    (tmp_path / f"{scratch.PREFIX}1-cd{scratch.LOCK}").symlink_to(target)
+    scratch.remove_abandoned(tmp_path)
+    assert run.is_dir() and target.is_dir()
+    assert not (tmp_path / f"{scratch.PREFIX}1-ab{scratch.LOCK}").exists()

@@ -15,6 +15,7 @@ from typing import IO, TYPE_CHECKING
 from exportdiff.core.own_code import packages
 from exportdiff.fuzzing.other_torch.messages import ErrorAnswer, decoded, encoded
 from exportdiff.fuzzing.other_torch.probe import environment
+from exportdiff.runtime.processes import scratch
 
 if TYPE_CHECKING:
     from exportdiff.fuzzing.other_torch.messages import Answer, Question
@@ -43,7 +44,7 @@ class OtherTorch:
     def __enter__(self) -> OtherTorch:
         """Start the process; its workers start with the first questions."""
         # Links to exportdiff's packages only: the folder around them may have the torch of this environment.
-        self._links = tempfile.TemporaryDirectory(prefix="exportdiff-")
+        self._links = scratch.make()
         for folder in packages():
             pathlib.Path(self._links.name, folder.name).symlink_to(folder, target_is_directory=True)
         self._said = tempfile.TemporaryFile()

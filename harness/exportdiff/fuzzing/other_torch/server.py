@@ -11,7 +11,6 @@ import argparse
 import os
 import pathlib
 import sys
-import tempfile
 import threading
 import traceback
 from concurrent.futures import ThreadPoolExecutor
@@ -31,6 +30,7 @@ from exportdiff.fuzzing.other_torch.messages import (
     decoded,
     encoded,
 )
+from exportdiff.runtime.processes import scratch
 from exportdiff.runtime.processes.child import Death, TaskFailure
 from exportdiff.runtime.processes.in_child import ReusableWorker
 from exportdiff.runtime.processes.script import run_file
@@ -139,7 +139,7 @@ def _run(question: RunFile) -> FileAnswer:
         from exportdiff.fuzzing.other_torch.answering import fixes_installed
 
         within = partial(fixes_installed, question.fixes, question.corpora)  # type: ignore[assignment]
-    with tempfile.TemporaryDirectory(prefix="exportdiff-") as folder:
+    with scratch.make() as folder:
         file = pathlib.Path(folder, "repro.py")
         file.write_text(question.text, encoding="utf-8")
         run = run_file(file, question.seconds, within)

@@ -1,6 +1,6 @@
 """Baselines: JSON files of the findings that the owner of a model has accepted.
 
-docs/reference/files/baseline-2.schema.json describes the format; accepting.py says what an entry accepts.
+interfaces/schemas/baseline-2.schema.json describes the format; accepting.py says what an entry accepts.
 """
 
 from __future__ import annotations

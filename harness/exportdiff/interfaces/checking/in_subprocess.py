@@ -44,15 +44,18 @@ class LoadableModel:
     """Runs in child processes, so it must be picklable. Raises UsageError if the model cannot be judged."""
 
 
-def loadable_model(target: Target) -> LoadableModel:
-    """Return the model that the user has named, for child processes to load."""
-    return LoadableModel(target.written, partial(_load, target.from_anywhere))
+def loadable_model(target: Target, shapes: object = None) -> LoadableModel:
+    """Return the model that the user has named, for child processes to load.
+
+    ``shapes``: the dynamic shapes that the project's file has for it; None: those next to the factory.
+    """
+    return LoadableModel(target.written, partial(_load, target.from_anywhere, shapes))
 
 
-def _load(target: Target) -> Case:
+def _load(target: Target, shapes: object) -> Case:
     from exportdiff.interfaces.checking.loading import load  # imports torch
 
-    return load(target)
+    return load(target, shapes)
 
 
 def judge_in_subprocess(

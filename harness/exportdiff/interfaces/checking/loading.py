@@ -10,6 +10,7 @@ import sys
 import traceback
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from types import NoneType
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +21,7 @@ from exportdiff.core.case import OPTIONAL_FUNCTIONS, Built, Case, InvalidFactory
 from exportdiff.core.errors import UsageError
 from exportdiff.core.torch_versions.running import DYNAMIC_SHAPES_CLASSES
 from exportdiff.interfaces.checking.identifying import identity
+from exportdiff.interfaces.checking.written_shapes import to_torch
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -32,8 +34,11 @@ _SHAPES: tuple[type, ...] = (NoneType, Mapping, tuple, list, *DYNAMIC_SHAPES_CLA
 """Types that ``torch.export.export`` accepts as dynamic shapes."""
 
 
-def load(target: Target) -> Case:
-    """Import the target and build it. Raises UsageError, which names the exception and its line."""
+def load(target: Target, written: object = None) -> Case:
+    """Import the target and build it. Raises UsageError, which names the exception and its line.
+
+    ``written``: dynamic shapes as ``pyproject.toml`` has them; they replace those of the file.
+    """
     module = _import(target)
     file = getattr(module, "__file__", None)
     if not hasattr(module, target.name):
@@ -44,7 +49,9 @@ def load(target: Target) -> Case:
         raise UsageError(f"{target.written} is a {kind}; name a callable that returns (model, args)")
     source = pathlib.Path(file).read_text(encoding="utf-8") if file and file.endswith(".py") else ""
     shapes, probes = (_function(getattr(module, name, None)) for name in OPTIONAL_FUNCTIONS)
-    case = Case(target.written, source, factory, shapes, probes, thorough=True, may_ask=True)
+    if written is not None:
+        shapes = partial(to_torch, written)
+    case = _case(target.written, source, factory, shapes, probes)
     return replace(case, identity=identity(check(case, file).model, factory, file, target.name))
 
 
@@ -77,8 +84,19 @@ def case_of(
         raise UsageError(
             f"the model is a {type(model).__name__}; give an nn.Module or a function that returns one"
         )
-    case = Case(written, "", make, _function(dynamic_shapes), _function(probes), thorough=True, may_ask=True)
+    case = _case(written, "", make, _function(dynamic_shapes), _function(probes))
     return replace(case, identity=identity(check(case, None).model, model))
+
+
+def _case(
+    written: str,
+    source: str,
+    make: Callable[[], object],
+    shapes: Callable[[], object] | None,
+    probes: Callable[[], object] | None,
+) -> Case:
+    """Return the case of a user's model."""
+    return Case(written, source, make, shapes, probes, thorough=True, may_ask=True, own_probes=True)
 
 
 def _function(given: object) -> Callable[[], object] | None:

@@ -5,9 +5,11 @@ The exit code, the numbers of the summary, and the statuses in JSON, JUnit and S
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
+from exportdiff.interfaces.wording import counted
 from exportdiff.judging.results import OUTCOMES
 
 if TYPE_CHECKING:
@@ -32,7 +34,16 @@ class PathOutcome:
     """What torch said, or the first line of its first finding."""
     excused: tuple[str, ...] = ()
     """The documented limits that differences fall under."""
+    first_call_because: str = ""
+    """Why only the first call was compared; empty: all were, or none."""
     found: tuple[Found, ...] = ()
+
+    @property
+    def calls(self) -> Literal["all", "first", "none"]:
+        """Which calls were compared."""
+        if self.outcome in ("refused", "not judged"):
+            return "none"
+        return "first" if self.first_call_because else "all"
 
     @property
     def compared(self) -> bool:
@@ -57,6 +68,7 @@ class PathOutcome:
             "reason": self.reason,
             "message": self.message,
             "excused": list(self.excused),
+            "calls": self.calls,
         }
 
 
@@ -87,6 +99,15 @@ class Outcomes:
     def of(self, outcome: Outcome) -> tuple[PathOutcome, ...]:
         """Return the paths with this outcome."""
         return tuple(each for each in self.paths if each.outcome == outcome)
+
+    @property
+    def later_calls(self) -> tuple[str, ...]:
+        """A sentence for each reason why later calls were not compared."""
+        reasons = Counter(each.first_call_because for each in self.paths if each.calls == "first")
+        return tuple(
+            f"Later calls were not compared on {counted(number, 'path')}: {because}."
+            for because, number in reasons.items()
+        )
 
     @property
     def counts(self) -> dict[Outcome, int]:

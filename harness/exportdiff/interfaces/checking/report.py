@@ -26,6 +26,10 @@ MORE_LINES = 6
 UNCONFIRMED = "a second process did not show its differences"
 
 
+FORMAT = 1
+"""The version of the JSON document: interfaces/schemas/check-1.schema.json."""
+
+
 @dataclass(frozen=True)
 class Report:
     """The result of judging one model. Plain data."""
@@ -59,6 +63,7 @@ class Report:
                 each.reason,
                 each.message,
                 each.excused,
+                each.first_call_because,
                 tuple(found for found in self.found if each.path in found.finding.shown_on),
             )
             for each in self.paths
@@ -116,11 +121,13 @@ class Report:
         """Return it ready for JSON."""
         outcomes = self.outcomes
         return {
+            "format": FORMAT,
             "name": self.name,
             "torch": self.torch,
             "judged": outcomes.judged,
             "reason": self.why_unjudged(),
             "outcomes": outcomes.counts,
+            "later_calls": list(outcomes.later_calls),
             "paths": {str(each.path): each.as_dict() for each in outcomes.paths},
             "findings": [each.as_dict() for each in self.found],
             "unconfirmed": self.unconfirmed,

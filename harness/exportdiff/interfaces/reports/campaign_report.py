@@ -77,7 +77,7 @@ class CampaignReport:
     def verdict(self) -> str:
         """Return one sentence about the result."""
         tally = self.tally
-        if not tally.examples:
+        if not tally.judged and not tally.findings:
             return "No program was judged."
         worse = len(tally.changed("torch regression"))
         parts = [counted(worse, "regression") + " of torch"] * bool(worse)
@@ -92,6 +92,18 @@ class CampaignReport:
             return f"Nothing new in {programs}."
         return f"{listed(parts)} in {programs}."
 
+    def why_nothing_was_judged(self) -> str:
+        """Return a sentence about why no program was judged; empty if one was, or if the campaign runs."""
+        tally = self.tally
+        if tally.judged or tally.finished is None:
+            return ""
+        if not tally.examples:
+            return "No program was judged: the campaign ended before the first."
+        if not tally.valid:
+            reason, _ = max(tally.invalid_reasons.items(), key=lambda each: each[1])
+            return f"No program was judged: none of {counted(tally.examples, 'program')} is valid ({reason})."
+        return f"No program was judged: torch refuses all valid ones of {counted(tally.examples, 'program')}."
+
     def troubles(self, details: str = "events.ndjson") -> list[str]:
         """Return a sentence for each problem of the campaign itself; ``details``: where readers find more."""
         tally, found = self.tally, []
@@ -102,6 +114,7 @@ class CampaignReport:
             found.append("The campaign was interrupted.")
         elif finished.reason == "errors":
             found.append("The campaign ended early, because exportdiff failed again and again at one place.")
+        found += [self.why_nothing_was_judged()] * bool(self.why_nothing_was_judged())
         if tally.harness_errors:
             found.append(f"exportdiff itself failed {counted(tally.harness_errors, 'time')}: see {details}.")
         if finished is not None and finished.given_up:

@@ -54,6 +54,8 @@ def end_lines(campaign: CampaignReport, folder: Folder, width: int) -> Iterator[
     if refused:
         head, tail = "export refused: ", "; reasons: summary.json"
         yield Text(head + fitted(refused, width - len(head) - len(tail)) + tail)
+    if why := campaign.why_nothing_was_judged():
+        yield Text(why, style="bold yellow")
     yield from _counts(campaign, width)
     if not others and (started := tally.started):
         command = show_command(started.seed, 0, started.profile, started.around)

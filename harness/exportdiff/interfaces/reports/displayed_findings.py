@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pathlib
-import tempfile
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
@@ -15,6 +14,7 @@ from exportdiff.interfaces.wording import counted
 from exportdiff.judging.checks.importance import harmlessness
 from exportdiff.known.corpus.entry import read_entry
 from exportdiff.known.upstream.bug_report import report
+from exportdiff.runtime.processes import scratch
 from exportdiff.runtime.processes.script import Run
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ class DisplayedFinding:
         """A bug report in PyTorch's form; empty: plain torch does not show the finding."""
         if self.fixes or not self.texts.repro:
             return ""
-        with tempfile.TemporaryDirectory(prefix="exportdiff-") as folder:
+        with scratch.make() as folder:
             file = pathlib.Path(folder, "repro.py")
             file.write_text(self.texts.repro, encoding="utf-8")
             shown = Run(1, self.texts.printed or "(not recorded)")

@@ -15,7 +15,7 @@ from exportdiff.core.errors import UsageError
 from exportdiff.core.finding import Consequence, Evidence, Finding, Kind, Relation, Stage
 from exportdiff.core.path import Path
 from exportdiff.fuzzing.campaign import events
-from exportdiff.judging.results import PathResult
+from exportdiff.judging.results import Outcome, PathResult
 from exportdiff.known.attribution.classification import Classification
 
 if TYPE_CHECKING:
@@ -120,8 +120,13 @@ def _classification(document: dict[str, Any]) -> Classification:
 
 def _result(document: dict[str, Any]) -> PathResult:
     path = _path(document["path"])
-    excused, outcome = tuple(document.get("excused", ())), document.get("outcome", "not judged")
-    return PathResult(path, document["status"], document["reason"], excused, outcome=outcome)
+    status, excused = document["status"], tuple(document.get("excused", ()))
+    outcome = document.get("outcome", _OUTCOMES[status])
+    return PathResult(path, status, document["reason"], excused, outcome=outcome)
+
+
+_OUTCOMES: dict[str, Outcome] = {"ok": "agrees", "finding": "differs", "unsupported": "refused"}
+"""For logs of versions that did not record outcomes."""
 
 
 @cache

@@ -74,7 +74,7 @@ def campaign_suite(campaign: CampaignReport, found: Sequence[DisplayedFinding]) 
         if path not in shown and (counts is None or counts.runs == counts.unsupported):
             why = "torch refuses every program" if counts and counts.runs else "no program ran on it"
             _add(case, "skipped", why, why)
-    if tally.harness_errors or not tally.examples:
+    if tally.harness_errors or not tally.judged:
         case = ET.SubElement(element, "testcase", classname=name, name="campaign")
         failed = "exportdiff itself failed: see events.ndjson"
         why = failed if tally.harness_errors else "no program was judged"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import TYPE_CHECKING
 
 from rich.text import Text
@@ -153,9 +152,7 @@ def summary(report: Report, fail_on: FailOn) -> list[str]:
     lines = []
     if report.unconfirmed:
         lines.append(f"not counted, because a second process did not show them: {report.unconfirmed}")
-    reasons = Counter(each.first_call_because for each in report.paths if each.first_call_because)
-    for reason, paths in reasons.items():
-        lines.append(f"{counted(paths, 'path')}: only the first call was compared, because {reason}")
+    lines += report.outcomes.later_calls
     accepted = sum(each.accepted for each in report.found)
     if accepted:
         lines.append(f"findings that the baseline accepts: {accepted}")

@@ -18,12 +18,17 @@ if TYPE_CHECKING:
     from exportdiff.interfaces.reports.tally import TalliedFinding, Tally
 
 
+FORMAT = 1
+"""The version of the document: interfaces/schemas/summary-1.schema.json."""
+
+
 def summary_document(tally: Tally) -> dict[str, Any]:
     """Return the document; its keys are in a fixed order."""
     started = tally.started
     seconds = tally.finished.at if tally.finished else 0.0
     fuzzing = tally.finished.fuzzing if tally.finished else 0.0
     return {
+        "format": FORMAT,
         "torch": started.torch if started else "",
         "python": started.python if started else "",
         "seed": started.seed if started else 0,

@@ -93,6 +93,8 @@ class Tally:
     valid: int = 0
     unsupported: int = 0
     torch_seconds: float = 0.0
+    judged: int = 0
+    """On how many programs eager was compared with a path."""
     harness_errors: int = 0
     paths: dict[str, PathTally] = field(default_factory=dict)
     tags: Counter[str] = field(default_factory=Counter)
@@ -177,6 +179,7 @@ class Tally:
         else:
             # The text after the colon differs between programs.
             self.invalid_reasons[event.invalid_reason.partition(":")[0]] += 1
+        self.judged += any(result.outcome in ("agrees", "differs") for result in event.paths)
         self._count_paths(event.paths)
         self._count_exports(event.paths)
 

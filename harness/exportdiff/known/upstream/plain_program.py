@@ -10,7 +10,6 @@ import ast
 import json
 import pathlib
 import re
-import tempfile
 import textwrap
 from contextlib import nullcontext
 from dataclasses import dataclass
@@ -19,6 +18,7 @@ from typing import TYPE_CHECKING
 from exportdiff.core.errors import UsageError
 from exportdiff.core.program_text.parsing import parse
 from exportdiff.known.corpus.entry import missing_functions
+from exportdiff.runtime.processes import scratch
 from exportdiff.runtime.processes.script import run_file
 
 if TYPE_CHECKING:
@@ -132,7 +132,7 @@ def plain_program(entry: Entry) -> PlainProgram:
 
 def run_program(program: PlainProgram, within: Within = nullcontext) -> Outcome:
     """Run a program in a fresh process; an exception that it raises is a result. See ``run_file``."""
-    with tempfile.TemporaryDirectory(prefix="exportdiff-") as folder:
+    with scratch.make() as folder:
         root = pathlib.Path(folder)
         file, runner, answer = root / "repro.py", root / "run.py", root / "answer.json"
         file.write_text(program.text(prints=False) + "\n", encoding="utf-8")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import torch
 from torch.utils import _pytree as pytree
 
+from exportdiff.core.case import CallArguments, is_general
 from exportdiff.runtime import second_device
 from exportdiff.runtime.inputs.deviations import DEVIATIONS, Deviation, deviations_of, in_rotation
 from exportdiff.runtime.inputs.provenance import non_leaf, view_like, with_bits
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
     from torch import nn
 
-    from exportdiff.core.case import CallArguments, Case
+    from exportdiff.core.case import Case
 
     Change = Callable[[torch.Tensor], None]
 
@@ -107,12 +108,11 @@ class Examples:
         self._changes = CHANGES if other_values else (None,) * CALLS
         self._example = _Flat(*flatten((args, kwargs)))
         self._probes = [_Flat(*flatten((probe.args, probe.kwargs))) for probe in probes]
-        general = list(takewhile(self._is_general, self._probes))
-        self.calls = CALLS + len(general)
+        example = CallArguments(args, kwargs)
+        general = [is_general(example, probe) for probe in probes]
+        self.calls = CALLS + len(list(takewhile(bool, general)))
         """The number of calls: CALLS, and one for each probe before the first that is not general."""
-        self.small_calls = tuple(
-            CALLS + number for number, probe in enumerate(self._probes) if not self._is_general(probe)
-        )
+        self.small_calls = tuple(CALLS + number for number, each in enumerate(general) if not each)
         """The numbers of the calls with the probes that are not general."""
         self.device = device
         """The device of the copies."""
@@ -158,21 +158,6 @@ class Examples:
             given = given._replace(leaves=leaves)
         copies = [copier(leaf) if isinstance(leaf, torch.Tensor) else leaf for leaf in given.leaves]
         return Inputs(copies, given.places, given.spec)
-
-    def _is_general(self, probe: _Flat) -> bool:
-        """Whether export promises a right answer for a probe: no size is 0 or 1 where the example has more.
-
-        Export documents that it assumes larger sizes (tutorials, torch.export, '0/1 specialization';
-        StrictMinMaxConstraint: it "will often unsoundly assume that a graph works for 0/1"). So the answer to
-        such a probe, and to any call after it, proves nothing. But the probe must be accepted if its sizes
-        are in the range that the program declares.
-        """
-        for ours, theirs in zip(self._example.leaves, probe.leaves, strict=False):
-            if isinstance(ours, torch.Tensor) and isinstance(theirs, torch.Tensor):
-                sizes = zip(ours.shape, theirs.shape, strict=False)
-                if any(size != example and size < 2 for example, size in sizes):
-                    return False
-        return True
 
     def shares_memory(self, model: nn.Module) -> bool:
         """Whether an input shares memory with the model's state."""

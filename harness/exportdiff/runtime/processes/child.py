@@ -17,10 +17,12 @@ from multiprocessing import connection, forkserver
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from exportdiff.runtime.processes import scratch
+from exportdiff.runtime.processes.descendants import ask_for_orphans, end_orphans, kill
+from exportdiff.runtime.processes.forwarding import Forwarding
 from exportdiff.runtime.processes.limits import MIB, Limits, be_killed_first, limit_files, limits
 from exportdiff.runtime.processes.network import leave_network
 from exportdiff.runtime.processes.server import server, server_pid
-from exportdiff.runtime.processes.usage import fair_share, usage
+from exportdiff.runtime.processes.usage import fair_share, process_tree, usage
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -44,6 +46,8 @@ DEVNULL = pathlib.Path(os.devnull)
 
 _processes = threading.Lock()
 """Taken to start a process and to read an exit code: multiprocessing does not support several threads."""
+_living: set[int] = set()
+"""The ids of the children that were started and not ended."""
 
 
 @dataclass(frozen=True)
@@ -90,14 +94,18 @@ class Child:
         self._limits = limits()
         self._scratch = scratch.make()
         self._pipe, theirs = server().Pipe()
+        printed, prints = server().Pipe(duplex=False) if output is None else (None, None)
         folders = (pathlib.Path.cwd(), pathlib.Path(self._scratch.name))
-        setup = (output, self._limits, folders, body, args)
+        setup = (output or prints, self._limits, folders, body, args)
         try:
             self._process = self._started(theirs, setup)
         except (EOFError, OSError):  # the server was killed at this moment
             time.sleep(END_SECONDS)
             self._process = self._started(theirs, setup)
         theirs.close()
+        if prints is not None:
+            prints.close()
+        self._forwarding = None if printed is None else Forwarding(printed)
 
     @staticmethod
     def _started(pipe: Connection, setup: tuple[Any, ...]) -> BaseProcess:
@@ -105,6 +113,7 @@ class Child:
             context = server()
             process = context.Process(target=_main, args=(pipe, server_pid(), *setup))
             process.start()
+            _living.add(process.pid or 0)
         return process
 
     def __enter__(self) -> Child:
@@ -153,12 +162,16 @@ class Child:
 
     def end(self) -> None:
         """Kill the process and whatever it started; do nothing if all have ended."""
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            if self._exit_code() is None:
-                os.kill(self.pid, signal.SIGKILL)
+        if self._exit_code() is None:
+            kill(process_tree(self.pid))
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(self.pid, signal.SIGKILL)
         self._ends_within(None)
+        with _processes:
+            _living.discard(self.pid)
+            end_orphans(server_pid(), _living)
+        if self._forwarding is not None:
+            self._forwarding.finish()
         self._pipe.close()
         self._scratch.cleanup()
 
@@ -216,13 +229,14 @@ def waited_for_core(pid: int) -> float:
 def _main(
     pipe: Connection,
     server: int,
-    output: pathlib.Path | None,
+    output: pathlib.Path | Connection,
     limits: Limits,
     folders: tuple[pathlib.Path, pathlib.Path],
     body: Body,
     args: tuple[object, ...],
 ) -> None:
     os.setpgid(0, 0)
+    ask_for_orphans()
     if not limits.network:
         leave_network()
     end_with_parent(server)
@@ -251,8 +265,11 @@ def end_with_parent(server: int) -> None:
         os.kill(os.getpid(), signal.SIGKILL)
 
 
-def set_up(output: pathlib.Path | None) -> None:
-    """Set up a child: one thread, no warnings, no logs, Ctrl-C left to the parent; ``output`` as in Child."""
+def set_up(output: pathlib.Path | Connection) -> None:
+    """Set up a child: one thread, no warnings, no logs, Ctrl-C left to the parent.
+
+    ``output``: the file or the pipe for what the process prints.
+    """
     import torch  # here, to save start-up time: only children need it, and they have it imported
 
     torch.set_num_threads(1)
@@ -262,10 +279,7 @@ def set_up(output: pathlib.Path | None) -> None:
     warnings.simplefilter("ignore")
     logging.disable(logging.CRITICAL)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    if output is None:
-        os.dup2(2, 1)
-        return
-    with output.open("wb") as target:
+    with output.open("wb") if isinstance(output, pathlib.Path) else output as target:
         os.dup2(target.fileno(), 1)
         os.dup2(target.fileno(), 2)
 

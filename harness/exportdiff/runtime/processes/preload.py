@@ -1,13 +1,16 @@
 """Imported once by the fork server, so that every child is a fresh process with torch loaded.
 
-Only imports run here: all children would share the state that anything else left.
-The list holds what the first export imports, which saves every child half a second.
+The list holds what the first export imports, which saves every child half a second. Apart from the imports,
+the server only prepares to end what is left of its children: all children would share any other state.
 """
 
 from __future__ import annotations
 
+import atexit
 import importlib
 import warnings
+
+from exportdiff.runtime.processes.descendants import ask_for_orphans, end_all
 
 MODULES = (
     "torch",
@@ -30,6 +33,12 @@ MODULES = (
     "networkx",
     "hypothesis",
 )
+
+ask_for_orphans()
+# The server ends with the command, also if that was killed. Children leave without this.
+atexit.register(end_all)
+# An orphan that ends is no child that the server knows.
+warnings.filterwarnings("ignore", "forkserver: waitpid returned unexpected pid")
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")

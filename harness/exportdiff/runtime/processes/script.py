@@ -11,6 +11,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from exportdiff.runtime.processes import scratch
 from exportdiff.runtime.processes.child import Child, Death, ended_from_outside, exit_reason
 
 if TYPE_CHECKING:
@@ -69,7 +70,7 @@ def run_file(
     is 70. ``within`` is pickled. The file can import the modules of the folder ``import_folder``.
     """
     # By name, not by descriptor: the children of a fork server inherit no descriptors of ours.
-    with tempfile.NamedTemporaryFile(prefix="exportdiff-") as log:
+    with tempfile.NamedTemporaryFile(dir=scratch.folder()) as log:
         output = pathlib.Path(log.name)
         with Child(run_as_main, str(file.absolute()), within, import_folder, output=output) as child:
             end = child.wait(seconds)

@@ -33,9 +33,16 @@ def process_tree(pid: int) -> list[int]:
     """Return a process and its descendants."""
     found = [pid]
     for each in found:
-        with suppress(*_GONE):
-            for thread in (PROC / str(each) / "task").iterdir():
-                found += map(int, (thread / "children").read_text(encoding="ascii").split())
+        found += children(each)
+    return found
+
+
+def children(pid: int) -> list[int]:
+    """Return the children of a process."""
+    found: list[int] = []
+    with suppress(*_GONE):
+        for thread in (PROC / str(pid) / "task").iterdir():
+            found += map(int, (thread / "children").read_text(encoding="ascii").split())
     return found
 
 

@@ -9,6 +9,7 @@ import torch
 
 from exportdiff.runtime.inputs.copies import move_model
 from exportdiff.runtime.observing.tensors import live_state, named_constants, storage_id
+from exportdiff.runtime.paths.modes import MODES
 from exportdiff.runtime.paths.transforms.table import TRANSFORMS
 
 if TYPE_CHECKING:
@@ -60,6 +61,12 @@ def _with_sizes(case: Case, function: Function) -> Case:
 def applies(case: Case, path: Path) -> bool:
     """Whether the transforms of a path change anything for this case."""
     return case.dynamic_shapes is None or not any(each.sizes for each in _of(path, "case"))
+
+
+def exports_sizes_of_case(path: Path) -> bool:
+    """Whether a path exports the case with its own dynamic shapes, and fixes all other sizes."""
+    exports = MODES[path.mode].export is not None
+    return exports and not any(each.sizes for each in _of(path, "case"))
 
 
 def calls_often(path: Path) -> bool:
