@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from exportdiff.core.path import Path
     from exportdiff.core.target import Target
     from exportdiff.interfaces.checking.found import Found
+    from exportdiff.interfaces.checking.locating import Locator
     from exportdiff.judging.causes import PathFindings
 
 TIME_LIMIT = "the time limit was reached"
@@ -122,7 +123,7 @@ class _Judging:
 
     def _again(self, paths: tuple[Path, ...], findings: int) -> Sequence[Finding]:
         self.on_step(Confirming(findings))
-        again = _Run(replace(self, on_step=lambda step: None))
+        again = _Run(replace(self, on_step=lambda step: None), locates=True)
         again.judge(paths)
         return again.findings()
 
@@ -179,8 +180,10 @@ class _Mistake:
 class _Run:
     """One pass over the paths, with its results so far."""
 
-    def __init__(self, judging: _Judging) -> None:
+    def __init__(self, judging: _Judging, *, locates: bool = False) -> None:
+        """``locates``: each finding gets the place at which its path first differs from eager."""
         self._judging = judging
+        self._locates = locates
         self._results: dict[Path, PathResult] = {}
         self._judged: dict[Path, PathFindings] = {}
         """The paths whose findings have arrived as well."""
@@ -227,8 +230,8 @@ class _Run:
 
         A path that takes more than a ``share`` of the remaining time hangs.
         """
-        self._judging.seconds()
-        with Child(_judge, self._judging.model, paths) as child:
+        seconds = self._judging.seconds() * share if self._locates else None
+        with Child(_judge, self._judging.model, paths, seconds) as child:
             while True:
                 message = self._judging.next(child, share)
                 if isinstance(message, Death):
@@ -276,21 +279,33 @@ class _End:
     unjudged: tuple[Unjudged, ...] = ()
 
 
-def _judge(pipe: Any, model: LoadableModel, paths: Sequence[Path]) -> None:
+def _judge(pipe: Any, model: LoadableModel, paths: Sequence[Path], seconds: float | None) -> None:
+    """Send the results and findings of each path; ``seconds``: search for places, within this time."""
     from exportdiff.judging.verdict import judge
 
     def work() -> object:
         def tell(result: PathResult, judged: PathFindings) -> None:
             pipe.send(result)
+            if locator is not None:
+                judged = replace(judged, findings=locator.located(judged.findings))
             pipe.send((result.path, judged))
 
         case = model.load()
+        locator = _locator(case, seconds)
         if case.identity is not None:
             pipe.send(case.identity)
         verdict = judge(case, paths, on_path=tell)
         return _End(verdict.invalid_reason, verdict.unjudged)
 
     pipe.send(_caught(work))
+
+
+def _locator(case: Case, seconds: float | None) -> Locator | None:
+    if seconds is None:
+        return None
+    from exportdiff.interfaces.checking.locating import Locator
+
+    return Locator(case, seconds)
 
 
 def _answer(pipe: Any, task: Callable[..., object], args: tuple[object, ...]) -> None:

@@ -168,9 +168,10 @@ def confirmed(report: Report, again: Callable[[tuple[Path, ...], int], Sequence[
     if not once:
         return report
     paths = tuple(dict.fromkeys(path for each in once for path in each.finding.shown_on))
-    seen = {finding.fingerprint for finding in again(paths, len(once))}
-    kept = tuple(each for each in report.found if each not in once or each.finding.fingerprint in seen)
-    gone = {path for each in once if each not in kept for path in each.finding.shown_on}
+    seen = {finding.fingerprint: finding.first_difference for finding in again(paths, len(once))}
+    confirmed = [each for each in report.found if each not in once or each.finding.fingerprint in seen]
+    gone = {path for each in once if each not in confirmed for path in each.finding.shown_on}
+    kept = tuple(each.at(seen.get(each.finding.fingerprint)) for each in confirmed)
     gone -= {path for each in kept for path in each.finding.shown_on}
     results = tuple(
         replace(each, outcome="not judged", reason=UNCONFIRMED)

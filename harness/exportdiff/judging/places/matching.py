@@ -71,7 +71,9 @@ def _match_operators(
 
     left, left_here = dict.fromkeys(ours), dict.fromkeys(theirs)
     for start, start_here, size in _blocks(ours, theirs, with_results):
-        for event, other in zip(ours[start : start + size], theirs[start_here : start_here + size], strict=True):
+        for event, other in zip(
+            ours[start : start + size], theirs[start_here : start_here + size], strict=True
+        ):
             found.pairs[event.index] = other
             found.same.add(event.index)
             del left[event], left_here[other]
@@ -105,7 +107,7 @@ def _match_rest(ours: Sequence[Event], theirs: Sequence[Event], found: Matching)
 
 
 def _match_replaced(gap: Sequence[Event], rest: Sequence[Event], found: Matching) -> None:
-    """Match the other operators of a gap, if they give tensors of the same shapes: one is there for the other."""
+    """Match the other operators of a gap, if they give tensors of the same shapes."""
     left = list(rest)
     for event in gap:
         if event.index not in found.pairs:

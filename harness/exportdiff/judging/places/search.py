@@ -137,7 +137,7 @@ def _extra(
             continue
         seen.add(number)
         todo += here[number].reads
-        if here[number].place.file and here[number].operator != _WRITE_BACK:
-            if not any(value.digest in known for value in here[number].values):
-                found.append(here[number])
+        changes = not any(value.digest in known for value in here[number].values)
+        if changes and here[number].place.file and here[number].operator != _WRITE_BACK:
+            found.append(here[number])
     return min(found, key=lambda each: each.index) if found else None

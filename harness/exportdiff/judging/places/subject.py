@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import singledispatch
 from typing import TYPE_CHECKING
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 class Subject:
     """What to log, and where to begin."""
 
-    wanted: WantedCalls = WantedCalls()
+    wanted: WantedCalls = field(default_factory=WantedCalls)
     call: int = 0
     names: tuple[str, ...] = ()
     """The named values that differ at the end of the call; empty: the first difference of all counts."""

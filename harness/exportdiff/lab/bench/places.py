@@ -5,29 +5,34 @@ The programs, the paths and the seeds are fixed here. A finding without a place 
 
 from __future__ import annotations
 
+import pathlib
+import time
 from dataclasses import dataclass
 from itertools import count
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from exportdiff.core.case import case_from_source
 from exportdiff.core.programs import program_source
 from exportdiff.judging.judge_case import judge_case
 from exportdiff.judging.places.find import first_difference
+from exportdiff.known.corpus.entry import OPEN, read_entry
+from exportdiff.known.corpus.first_difference import marked_lines
 from exportdiff.lab.bench.figures import Figure, Result, Rows
 from exportdiff.lab.faults import FAULTS
 from exportdiff.lab.faults.replacing import operator_of_a_call_replaced, operator_replaced
 from exportdiff.runtime.paths import parse, select_paths
 from exportdiff.runtime.processes.child import Death, TaskFailure
-from exportdiff.runtime.processes.in_child import call_fresh
+from exportdiff.runtime.processes.in_child import ReusableWorker, call_fresh
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from exportdiff.core.case import Case
     from exportdiff.core.finding import Finding
     from exportdiff.core.first_difference import FirstDifference
     from exportdiff.lab.bench.context import Context
-    from exportdiff.lab.faults.replacing import Replacement
+
+T = TypeVar("T")
 
 SEED = 44
 PATHS = (
@@ -39,7 +44,7 @@ PATHS = (
 )
 """Program number n is judged on path number n, modulo their number."""
 BATCH = 20
-"""Programs judged in one process."""
+"""Faults or entries judged in one process."""
 SECONDS = 240.0
 """The limit of a batch."""
 
@@ -101,7 +106,6 @@ class Named:
     path: str
     module: str
     operators: tuple[str, ...]
-    finding: str
     found: FirstDifference | None
 
     @property
@@ -114,41 +118,80 @@ class Named:
         """Whether the module and the operator were found."""
         return self.right_module and self.found is not None and self.found.operator in self.operators
 
+    @property
+    def row(self) -> tuple[str, str, str, str]:
+        """The row of a table of misses."""
+        return self.subject, self.path, f"{self.module!r} {' or '.join(self.operators)}", _text(self.found)
+
+
+@dataclass(frozen=True)
+class Marked:
+    """A corpus entry with a marked line, and the place that was found."""
+
+    entry: str
+    path: str
+    line: int
+    found: FirstDifference | None
+    judging: float
+    """Seconds to judge the path."""
+    searching: float
+    """Seconds to find the place."""
+
+    @property
+    def right(self) -> bool:
+        """Whether the line was found."""
+        return self.found is not None and self.found.line == self.line
+
+    @property
+    def row(self) -> tuple[str, str, str, str]:
+        """The row of a table of misses."""
+        return self.entry, self.path, f"line {self.line}", _text(self.found)
+
+
+def _text(found: FirstDifference | None) -> str:
+    if found is None:
+        return "no finding"
+    return found.why_not or f"{found.module!r} {found.operator} line {found.line}"
+
 
 def measure(context: Context) -> Result:
-    """Measure planted bugs and replaced operators."""
+    """Measure planted bugs, replaced operators and the marked lines of the corpus."""
     programs = context.scale.placed_programs
     faults = list(VALUE_FAULTS)[:: max(1, len(VALUE_FAULTS) // context.scale.faults)]
     planted = [each for part in _batches(faults) for each in _asked(of_faults, part)]
-    replaced = [
-        each
-        for start in range(0, programs, BATCH)
-        for each in _asked(of_programs, start, min(BATCH, programs - start))
-    ]
-    both = planted + replaced
-    misses = [each for each in both if not each.right_operator]
+    replaced = _of_programs(programs)
+    files = _marked_files(context.corpora)[:: 1 if programs >= BATCH else 10]
+    marked: list[Marked] = [each for part in _batches(files) for each in _asked(of_entries, part)]
+    misses = [each.row for each in (*planted, *replaced) if not each.right_operator]
+    misses += [each.row for each in marked if not each.right]
     return Result(
         (
             *_figures("planted bugs", planted),
             *_figures("replaced operators", replaced),
+            *_figures_of_entries(marked),
         ),
-        (Rows("places that were not found", ("subject", "path", "wanted", "found"), tuple(map(_row, misses))),),
+        (Rows("places that were not found", ("subject", "path", "wanted", "found"), tuple(misses)),),
     )
 
 
 def _figures(name: str, named: list[Named]) -> Iterator[Figure]:
-    def share(right: int) -> float | None:
-        return 100 * right / len(named) if named else None
-
     note = f"of {len(named)}"
-    yield Figure(f"{name}: right module", share(sum(n.right_module for n in named)), "%", ">= 95", note=note)
-    yield Figure(f"{name}: right operator", share(sum(n.right_operator for n in named)), "%", ">= 90", note=note)
+    module = _share([each.right_module for each in named])
+    operator = _share([each.right_operator for each in named])
+    yield Figure(f"{name}: right module", module, "%", ">= 95", note=note)
+    yield Figure(f"{name}: right operator", operator, "%", ">= 90", note=note)
 
 
-def _row(named: Named) -> tuple[str, str, str, str]:
-    found = named.found
-    text = "nothing" if found is None else found.why_not or f"{found.module!r} {found.operator}"
-    return named.subject, named.path, f"{named.module!r} {' or '.join(named.operators)}", text
+def _figures_of_entries(marked: list[Marked]) -> Iterator[Figure]:
+    right = _share([each.right for each in marked])
+    yield Figure("corpus entries: right line", right, "%", ">= 90", note=f"of {len(marked)}")
+    judging = sum(each.judging for each in marked)
+    times = sum(each.searching for each in marked) / judging if judging else None
+    yield Figure("searching, over judging the path again", times, "x", "<= 2")
+
+
+def _share(right: list[bool]) -> float | None:
+    return 100 * sum(right) / len(right) if right else None
 
 
 def _batches(names: list[str]) -> Iterator[list[str]]:
@@ -156,13 +199,35 @@ def _batches(names: list[str]) -> Iterator[list[str]]:
         yield names[start : start + BATCH]
 
 
-def _asked(task: object, *args: object) -> list[Named]:
-    answer = call_fresh(SECONDS, task, *args)  # type: ignore[arg-type,var-annotated]
+def _asked(task: Callable[..., list[T]], *args: object) -> list[T]:
+    answer = call_fresh(SECONDS, task, *args)
     if isinstance(answer, Death):
         raise RuntimeError(answer.reason)
     if isinstance(answer, TaskFailure):
         raise answer.error
     return answer
+
+
+def _marked_files(corpora: pathlib.Path | None) -> list[str]:
+    files = sorted((corpora / OPEN).glob("*.py")) if corpora is not None else []
+    return [str(file) for file in files if marked_lines(file.read_text(encoding="utf-8"))]
+
+
+def of_entries(files: list[str]) -> list[Marked]:
+    """Find the place of what each entry shows, on its path."""
+    return [_of_entry(pathlib.Path(file)) for file in files]
+
+
+def _of_entry(file: pathlib.Path) -> Marked:
+    entry, source = read_entry(file), file.read_text(encoding="utf-8")
+    case, path = case_from_source(source, finite_only=False), parse(entry.path)
+    begun = time.process_time()
+    findings = judge_case(case, [path]).findings
+    judged = time.process_time()
+    chosen = [each for each in findings if each.check == entry.check] or list(findings)
+    place = first_difference(case, chosen[0]) if chosen else None
+    ended = time.process_time()
+    return Marked(entry.name, str(path), marked_lines(source)[0], place, judged - begun, ended - judged)
 
 
 def of_faults(names: list[str]) -> list[Named]:
@@ -175,21 +240,29 @@ def of_faults(names: list[str]) -> list[Named]:
         with fault.plant():
             verdict = judge_case(case, [path])
             chosen = [each for each in verdict.findings if each.check == fault.check]
-            place, title = _place(case, chosen)
-        found.append(Named(name, str(path), module, operators, title, place))
+            place = first_difference(case, chosen[0]) if chosen else None
+        found.append(Named(name, str(path), module, operators, place))
     return found
 
 
-def of_programs(start: int, programs: int) -> list[Named]:
+def _of_programs(programs: int) -> list[Named]:
     """Replace an operator in ``programs`` programs; only those that show it with a wrong value count."""
     found: list[Named] = []
-    for index in count(start * 10):
-        if len(found) == programs:
-            return found
-        case = case_from_source(program_source(SEED, index)[0])
-        if (named := _replaced(case, index)) is not None:
-            found.append(named)
+    with ReusableWorker() as worker:
+        for index in count():
+            if len(found) == programs:
+                break
+            answer = worker.ask(SECONDS, of_program, index)
+            if isinstance(answer, Death | TaskFailure):
+                worker.stop()  # torch itself fails, and may leave its process unusable
+            elif answer is not None:
+                found.append(answer)
     return found
+
+
+def of_program(index: int) -> Named | None:
+    """Replace an operator in a drawn program; None if no value is wrong then."""
+    return _replaced(case_from_source(program_source(SEED, index)[0]), index)
 
 
 def _replaced(case: Case, index: int) -> Named | None:
@@ -200,21 +273,12 @@ def _replaced(case: Case, index: int) -> Named | None:
         chosen = [each for each in verdict.findings if _is_of_a_value(each)]
         if not chosen or not done.operator:
             return None
-        place, title = _place(case, chosen)
-    if judge_case(case, [path]).findings:  # a bug of torch may hide the one that is planted
+        place = first_difference(case, chosen[0])
+    # A bug of torch may hide the one that is planted.
+    if judge_case(case, [path]).findings:
         return None
-    return _named(f"program {index}", str(path), done, title, place)
-
-
-def _named(subject: str, path: str, done: Replacement, title: str, place: FirstDifference | None) -> Named:
-    return Named(subject, path, done.module, (done.operator, done.instead), title, place)
+    return Named(f"program {index}", str(path), done.module, (done.operator, done.instead), place)
 
 
 def _is_of_a_value(finding: Finding) -> bool:
     return finding.kind == "mismatch" and finding.evidence.aspect == "value"
-
-
-def _place(case: Case, findings: list[Finding]) -> tuple[FirstDifference | None, str]:
-    if not findings:
-        return None, ""
-    return first_difference(case, findings[0]), findings[0].title

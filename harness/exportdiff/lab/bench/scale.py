@@ -30,6 +30,8 @@ class Scale:
     coverage_seconds: float
     profile_programs: int
     """Programs of each profile, for the yield by profile; 0: not measured."""
+    placed_programs: int
+    """Programs in which an operator is replaced, for the first difference."""
 
 
 QUICK = Scale(
@@ -47,6 +49,7 @@ QUICK = Scale(
     fault_seconds=4.0,
     coverage_seconds=10.0,
     profile_programs=0,
+    placed_programs=10,
 )
 
 FULL = Scale(
@@ -64,4 +67,5 @@ FULL = Scale(
     fault_seconds=60.0,
     coverage_seconds=600.0,
     profile_programs=150,
+    placed_programs=100,
 )

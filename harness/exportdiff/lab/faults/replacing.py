@@ -17,7 +17,7 @@ from torch import fx
 from exportdiff.lab.faults.registry import wrapped
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping
 
 _PAIRS = (
     *(("add.Tensor", "sub.Tensor"), ("mul.Tensor", "add.Tensor"), ("div.Tensor", "mul.Tensor")),
@@ -32,7 +32,11 @@ _PAIRS = (
     *(("maximum.default", "minimum.default"), ("minimum.default", "maximum.default")),
     *(("sqrt.default", "neg.default"), ("rsqrt.default", "neg.default"), ("square.default", "neg.default")),
     *(("clone.default", "neg.default"), ("floor.default", "ceil.default"), ("sinh.default", "cosh.default")),
-    *(("cumsum.default", "cumprod.default"), ("pow.Tensor_Scalar", "mul.Scalar"), ("log.default", "neg.default")),
+    *(
+        ("cumsum.default", "cumprod.default"),
+        ("pow.Tensor_Scalar", "mul.Scalar"),
+        ("log.default", "neg.default"),
+    ),
     *(("zeros_like.default", "ones_like.default"), ("ones_like.default", "zeros_like.default")),
 )
 """Operators of ATen, and other ones that take the same arguments and give tensors of the same shape."""
@@ -55,10 +59,9 @@ class Replacement:
     """As ``aten.add``."""
     instead: str = ""
 
-    def note(self, node: fx.Node, other: Any) -> None:
-        """Note the node that gets another operator."""
-        stack = list((node.meta.get("nn_module_stack") or {}).values())
-        self.module = re.sub(r"@\d+|^_export_root[.]?", "", stack[-1][0]) if stack else ""
+    def note(self, node: fx.Node, other: Any, around: str) -> None:
+        """Note the node that gets another operator. ``around``: the module that runs its graph."""
+        self.module = _module(node) or around
         self.operator, self.instead = (".".join(str(each).split(".")[:2]) for each in (node.target, other))
 
 
@@ -69,7 +72,7 @@ def operator_replaced(seed: str) -> Iterator[Replacement]:
 
     def exported(original: Any, *args: Any, **kwargs: Any) -> Any:
         program = original(*args, **kwargs)
-        _replace_one(list(_graphs(program.graph_module)), seed, done)
+        _replace_one(dict(_graphs(program.graph_module, "")), seed, done)
         return program
 
     with wrapped(torch.export, "export", exported):
@@ -83,34 +86,44 @@ def operator_of_a_call_replaced(seed: str) -> Iterator[Replacement]:
 
     def unflattened(original: Any, *args: Any, **kwargs: Any) -> Any:
         made = original(*args, **kwargs)
-        parts = {
-            id(part.graph): part.graph for part in made.modules() if isinstance(getattr(part, "graph", None), fx.Graph)
-        }
-        _replace_one([*parts.values()], seed, done)
-        for part in made.modules():
-            if id(getattr(part, "graph", None)) in parts and not isinstance(part, fx.GraphModule):
-                part.finalize()
+        parts = [part for part in made.modules() if _is_unflattened(part)]
+        graphs = {graph: around for part in parts for graph, around in _graphs(part, "")}
+        _replace_one(graphs, seed, done)
+        for part in parts:
+            part.finalize()
         return made
 
     with wrapped(torch.export, "unflatten", unflattened):
         yield done
 
 
-def _graphs(module: fx.GraphModule) -> Iterator[fx.Graph]:
-    """Yield the graph of a program, and those of its conditions, loops and regions."""
-    for part in module.modules():
-        if isinstance(part, fx.GraphModule):
-            yield part.graph
+def _is_unflattened(part: Any) -> bool:
+    return isinstance(getattr(part, "graph", None), fx.Graph) and not isinstance(part, fx.GraphModule)
 
 
-def _replace_one(graphs: Sequence[fx.Graph], seed: str, done: Replacement) -> None:
+def _module(node: fx.Node) -> str:
+    stack = list((node.meta.get("nn_module_stack") or {}).values())
+    return re.sub(r"@\d+|^_export_root[.]?", "", stack[-1][0]) if stack else ""
+
+
+def _graphs(module: Any, around: str) -> Iterator[tuple[fx.Graph, str]]:
+    """Yield a graph, and those of its conditions, loops and regions, each with the module that runs it."""
+    yield module.graph, around
+    for node in module.graph.nodes:
+        for each in node.all_input_nodes if node.op == "call_function" else ():
+            part = getattr(module, str(each.target), None) if each.op == "get_attr" else None
+            if isinstance(part, fx.GraphModule):
+                yield from _graphs(part, _module(node) or around)
+
+
+def _replace_one(graphs: Mapping[fx.Graph, str], seed: str, done: Replacement) -> None:
     nodes = [node for graph in graphs for node in graph.nodes if node.target in REPLACED]
     nodes = [node for node in nodes if node.users or "_." in str(node.target)]
     if not nodes:
         return
     node = random.Random(seed).choice(nodes)
     other = REPLACED[node.target]
-    done.note(node, other)
+    done.note(node, other, graphs[node.graph])
     node.target = other
     owner = node.graph.owning_module
     if isinstance(owner, fx.GraphModule):

@@ -11,7 +11,7 @@ import re
 import sys
 import sysconfig
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from traceback import walk_tb
 from typing import TYPE_CHECKING, Any
 from unittest import mock
@@ -54,7 +54,9 @@ def is_of_user(file: str) -> bool:
     """Whether a file belongs to the user or to a library other than torch."""
     if file.startswith("<"):
         return file.startswith(_CASE)
-    return file.startswith(_INSTALLED) and not file.startswith(_NOT_OF_USERS[:2]) or not file.startswith(_NOT_OF_USERS)
+    return (file.startswith(_INSTALLED) and not file.startswith(_NOT_OF_USERS[:2])) or not file.startswith(
+        _NOT_OF_USERS
+    )
 
 
 class ModuleCalls:
@@ -141,21 +143,31 @@ def _frames_of(traceback: TracebackType | None) -> Iterable[tuple[FrameType, int
 
 
 def _place(frames: Iterable[tuple[FrameType, int]], calls: ModuleCalls | None) -> CodePlace:
-    """Return the place of the innermost frame that knows one."""
+    """Return the place of the innermost frame that knows one.
+
+    A node in the graph of a branch or a region may know its line alone; then the module is that of the
+    operator that runs the graph.
+    """
+    inner = CodePlace()
     for frame, line in frames:
-        code = frame.f_code
-        if code is _RUN_NODE:
-            found = node_place(frame.f_locals["n"])
-            if found.file or found.module is not None:
-                return found
-        elif code.co_filename.startswith(_GENERATED):
-            node = _generated_node(frame, line)
-            if node is not None and ((found := node_place(node)).file or found.module is not None):
-                return found
-        elif is_of_user(code.co_filename):
+        node = _node(frame, line)
+        if node is not None:
+            found = node_place(node)
+            if found.module:
+                return replace(found, file=inner.file or found.file, line=inner.line or found.line)
+            inner = inner if inner.file else found
+        elif is_of_user(frame.f_code.co_filename) and not inner.file:
             module, number = (calls.current if calls is not None else None) or (None, None)
-            return CodePlace(module, number, code.co_filename, line)
-    return CodePlace()
+            return CodePlace(module, number, frame.f_code.co_filename, line)
+    return inner
+
+
+def _node(frame: FrameType, line: int) -> fx.Node | None:
+    """Return the node that a frame runs, if it runs a graph."""
+    if frame.f_code is _RUN_NODE:
+        node: fx.Node = frame.f_locals["n"]
+        return node
+    return _generated_node(frame, line) if frame.f_code.co_filename.startswith(_GENERATED) else None
 
 
 _RUN_NODE = fx.Interpreter.run_node.__code__

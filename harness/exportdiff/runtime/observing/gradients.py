@@ -51,7 +51,7 @@ def gradients(named: Mapping[str, torch.Tensor]) -> Gradients:
 
 
 def gradient_tensors(named: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor | None]:
-    """Return the gradients themselves, as ``gradients`` computes them. Raises what the backward pass raises."""
+    """Return the gradients themselves, by name. Raises what the backward pass raises."""
     outputs, leaves = _ends(named)
     if not outputs or not leaves:
         return {}

@@ -107,7 +107,7 @@ def _read(tensor: torch.Tensor) -> LoggedValue:
         dtype,
         tuple(tensor.shape),
         tuple(tensor.stride()),
-        hashlib.blake2b(array, digest_size=8).digest(),
+        hashlib.blake2b(array.data, digest_size=8).digest(),
         array[::step].copy(),
     )
 

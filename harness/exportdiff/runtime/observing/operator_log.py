@@ -47,7 +47,7 @@ class Event:
     backward: bool = False
     """Whether it belongs to a backward pass."""
     running: str | None = None
-    """The name of the module that runs it, of those of the model that runs: a graph may say something else."""
+    """The name of the module that runs it; the node of a graph may name another one."""
 
     @property
     def short_operator(self) -> str:
@@ -78,8 +78,9 @@ class OperatorLog(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch 
         super().__init__()  # type: ignore[no-untyped-call]  # torch leaves it bare
         self.events: list[Event] = []
         self.requires_grad: dict[int, bool] = {}
-        """By event: whether a result required grad when something read it. An operator runs below autograd, so
-        only later readers know."""
+        """By event: whether a result required grad when something read it.
+
+        An operator runs below autograd, so only later readers know."""
         self._calls = calls
         self._caller = caller
         self._call = 0
@@ -95,7 +96,7 @@ class OperatorLog(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch 
 
     @classmethod
     def ignore_compile_internals(cls) -> bool:
-        """Let Dynamo compile while the mode is active. Versions of torch that do not ask run such code eagerly."""
+        """Let Dynamo compile while the mode is active. An older torch runs such code eagerly."""
         return True
 
     def begin(self, call: int, named: Mapping[str, torch.Tensor]) -> None:
@@ -159,7 +160,9 @@ class OperatorLog(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch 
             place = self.events[forward].place if forward is not None else place
         operator = str(func)
         unknown = ".".join(operator.split(".")[:2]) in _UNINITIALISED
-        values = () if unknown else self._values([*returned, *(t for t in written if not _among(t, returned))])
+        values = (
+            () if unknown else self._values([*returned, *(t for t in written if not _among(t, returned))])
+        )
         running = (self._calls.current or (None, 0))[0]
         event = Event(index, self._call, operator, "", place, values, reads, node is not None, running)
         self.events.append(event)

@@ -58,7 +58,7 @@ class LoggedRun:
     """By the index of an event: whether a result required grad when something read it."""
     stage: Stage | None = None
     """The stage that raised."""
-    raised_at: CodePlace = CodePlace()
+    raised_at: CodePlace = field(default_factory=CodePlace)
     """Where it raised."""
     raised: str = ""
     """The exception in one line."""

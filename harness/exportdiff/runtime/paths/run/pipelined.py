@@ -73,6 +73,7 @@ def _failure(error: Exception) -> Failure:
 
 def flat(model: nn.Module) -> Callable[..., object]:
     """Return a function that returns the leaves of what the model returns."""
+
     def run(*args: object, **kwargs: object) -> object:
         return pytree.tree_leaves(model(*args, **kwargs))
 
