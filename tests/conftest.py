@@ -11,7 +11,9 @@ import pytest
 import torch
 
 from exportdiff.core.case import Case, case_from_source
+from exportdiff.fuzzing.campaign.engines import MODULES
 from exportdiff.runtime.processes.processors import processors
+from exportdiff.runtime.processes.server import server
 from support import hypothesis_profiles
 
 FIXES = "corpora/fixes"
@@ -27,9 +29,7 @@ def pytest_configure(config: pytest.Config) -> None:
     # Tests start hundreds of processes. Without stored bytecode, each of them would compile exportdiff again.
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     sys.dont_write_bytecode = False
-    hypothesis_profiles.draw_no_constants_of_modules()
-    hypothesis_profiles.register(os.environ)
-    hypothesis_profiles.load(config, os.environ)
+    hypothesis_profiles.configure(config, os.environ)
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -41,6 +41,22 @@ def pytest_xdist_auto_num_workers() -> int:
 @pytest.fixture(autouse=True, scope="session")
 def one_thread() -> None:
     torch.set_num_threads(1)
+
+
+PRELOADED = (
+    *MODULES,
+    "exportdiff.interfaces.checking.explaining",
+    "exportdiff.interfaces.checking.loading",
+    "exportdiff.fuzzing.other_torch.answering",
+    "pytest",
+)
+"""What most children of these tests import: the work of campaigns and of ``check``, and a test file."""
+
+
+@pytest.fixture(autouse=True, scope="session")
+def fork_server() -> None:
+    """Start the fork server with what children need, so that none of the hundreds imports it itself."""
+    server(*PRELOADED)
 
 
 @pytest.fixture(autouse=True)

@@ -15,19 +15,19 @@ if TYPE_CHECKING:
     from exportdiff.interfaces.call_variants import call_variants, swap_attribute, swap_module
     from exportdiff.interfaces.checking.baseline import write_baseline
     from exportdiff.interfaces.checking.found import Found
-    from exportdiff.interfaces.checking.python_api import assert_export_equivalent, assert_passes, compare
     from exportdiff.interfaces.checking.report import Report
     from exportdiff.interfaces.pytest_plugin import ExportEquivalence
+    from exportdiff.interfaces.python_api import assert_export_equivalent, assert_passes, compare
 
 _HOMES = {
     "ExportEquivalence": "exportdiff.interfaces.pytest_plugin",
     "Found": "exportdiff.interfaces.checking.found",
     "Report": "exportdiff.interfaces.checking.report",
     "UsageError": "exportdiff.core.errors",
-    "assert_export_equivalent": "exportdiff.interfaces.checking.python_api",
-    "assert_passes": "exportdiff.interfaces.checking.python_api",
+    "assert_export_equivalent": "exportdiff.interfaces.python_api",
+    "assert_passes": "exportdiff.interfaces.python_api",
     "call_variants": "exportdiff.interfaces.call_variants",
-    "compare": "exportdiff.interfaces.checking.python_api",
+    "compare": "exportdiff.interfaces.python_api",
     "strategies": "exportdiff.interfaces.model_strategies",
     "swap_attribute": "exportdiff.interfaces.call_variants",
     "swap_module": "exportdiff.interfaces.call_variants",

@@ -1,8 +1,13 @@
 """``python -m exportdiff`` is the command ``exportdiff``."""
 
+import os
 import sys
 
-from exportdiff.cli import main
-
 if __name__ == "__main__":
+    # Python puts the current folder first, where a json.py of the user would replace that of Python.
+    if not sys.flags.safe_path and sys.path[0] != os.path.dirname(os.path.dirname(__file__)):  # noqa: PTH120
+        del sys.path[0]
+
+    from exportdiff.cli import main
+
     sys.exit(main())

@@ -53,13 +53,13 @@ def shown(*options: str, capsys: pytest.CaptureFixture[str]) -> dict[str, list[s
 def test_the_file_sets_what_no_option_sets(project: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = project / "pyproject.toml"
     defaults = shown(capsys=capsys)
-    assert defaults["paths"] == ["-", "default"] and defaults["limit"] == ["600", "default"]
+    assert defaults["paths"] == ["-", "default"] and defaults["limit"] == ["600s", "default"]
     file.write_text(SETTINGS)
     rows = shown("--limit", "10m", capsys=capsys)
     assert rows["paths"] == ["nonstrict:*", str(file)]
     assert rows["baseline"] == [str(project / "ci/accepted.json"), str(file)]
-    assert rows["limit"] == ["600", "--limit"]  # given, although it is the default
-    assert (rows["memory"], rows["network"]) == (["2048", str(file)], ["true", str(file)])
+    assert rows["limit"] == ["600s", "--limit"]  # given, although it is the default
+    assert (rows["memory"], rows["network"]) == (["2048M", str(file)], ["true", str(file)])
     assert rows["dynamic-shapes"][-1] == str(file)
     assert shown("--paths", "strict:*", capsys=capsys)["paths"] == ["strict:*", "--paths"]
     assert shown("--all", capsys=capsys)["paths"] == ["-", "--all"]
@@ -140,5 +140,5 @@ def test_a_file_without_the_table_is_passed_over(
     (inner / "model.py").write_text(MODEL)
     monkeypatch.chdir(inner)
     rows = shown(capsys=capsys)
-    assert rows["limit"] == ["90", str(project / "pyproject.toml")]
+    assert rows["limit"] == ["90s", str(project / "pyproject.toml")]
     assert rows["dynamic-shapes"][-1] == str(project / "pyproject.toml")

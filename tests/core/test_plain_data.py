@@ -47,7 +47,7 @@ def test_infinities_and_nan_come_back() -> None:
 
 
 def test_results_of_programs_come_back() -> None:
-    results = run_batch(Job(0, select_paths(["nonstrict:*"])), range(30))
+    results = run_batch(Job(0, select_paths(["nonstrict:*"])), range(8))
     assert any(result.verdict is not None and result.verdict.findings for result in results)
     for result in results:
         assert loads(dumps(result)) == result

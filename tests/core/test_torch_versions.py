@@ -139,16 +139,16 @@ def test_what_torch_lacks_is_left_out(without: frozenset[str]) -> None:
 
 def test_programs_do_not_use_what_torch_lacks(without: frozenset[str]) -> None:
     assert switches_needing() == {"region.annotate": NEEDS["region.annotate"]}
-    sources = {k: program_source(0, k, "wide")[0] for k in range(110)}
+    sources = {k: program_source(0, k, "wide")[0] for k in range(40)}
     assert not any("annotate(" in source for source in sources.values())
     forget()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(programs, "has", lambda name: True)
-        everything = {k: program_source(0, k, "wide")[0] for k in range(110)}
+        everything = {k: program_source(0, k, "wide")[0] for k in sources}
     forget()
     assert any("annotate(" in source for source in everything.values())
     same = sum(everything[k] == sources[k] for k in sources)
-    assert same > 55  # the others asked for the switch while they were drawn
+    assert same > len(sources) / 2  # the others asked for the switch while they were drawn
 
 
 def test_one_line_names_what_is_left_out() -> None:

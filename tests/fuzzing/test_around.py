@@ -235,14 +235,17 @@ def original():
 """Nothing is wrong with it alone."""
 
 
+EXAMPLES = 10
+
+
 def test_a_campaign_finds_what_a_situation_breaks_and_names_it() -> None:
     """Without a corpus: unflatten merges the calls of a module that a flag tells apart, among others."""
     around = Around("net", LINEAR)
     paths = (parse("nonstrict:module@cpu"), parse("nonstrict:unflatten@cpu"))
-    settings = CampaignSettings(paths, seed=3, examples=24, around=around)
+    settings = CampaignSettings(paths, seed=3, examples=EXAMPLES, around=around)
     happened = list(Campaign(settings).run())
     done = [event for event in happened if isinstance(event, ExampleDone)]
-    assert len(done) == 24 and all(event.valid for event in done)
+    assert len(done) == EXAMPLES and all(event.valid for event in done)
     assert any(tag.startswith("around.") for event in done for tag in event.tags)
     found = [event for event in happened if isinstance(event, FindingFound)]
     assert found

@@ -31,7 +31,8 @@ from exportdiff.judging.checks.structure.translation import StepDiffers
 from exportdiff.judging.results import PathResult
 from exportdiff.known.attribution.explained import UNRESOLVED, RootCause
 from exportdiff.runtime.observing.failure import Failure
-from exportdiff.runtime.observing.tensors import python_value, snapshot
+from exportdiff.runtime.observing.python_values import python_value
+from exportdiff.runtime.observing.tensors import snapshot
 from exportdiff.runtime.paths import parse
 
 MODULE, UNFLATTEN = parse("nonstrict:module@cpu"), parse("nonstrict:unflatten@cpu")

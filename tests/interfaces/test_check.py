@@ -546,7 +546,7 @@ def test_a_finding_is_minimized_to_a_file_that_shows_it(
 ) -> None:
     folder = tmp_path / "repros"
     command = ["check", wrong, "--paths", "nonstrict:unflatten", "--fail-on", "silent"]
-    assert main([*command, "--minimize", "10s", "--repros", str(folder)]) == 1
+    assert main([*command, "--minimize", "3s", "--repros", str(folder)]) == 1
     (file,) = folder.iterdir()
     assert f"python {file}" in capsys.readouterr().err
     done = subprocess.run([sys.executable, str(file)], capture_output=True, text=True, timeout=120)

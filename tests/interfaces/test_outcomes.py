@@ -154,11 +154,7 @@ REFUSED = [started(), done(0, refused=True), CampaignFinished(2.0, "examples", 0
     [
         ([started(), CampaignFinished(2.0, "time", 0, 1.0)], 2, "the campaign ended before the first"),
         (
-            [
-                started(),
-                replace(done(0), valid=False, invalid_reason="eager raised: x", paths=()),
-                REFUSED[-1],
-            ],
+            [started(), INVALID, REFUSED[-1]],
             2,
             "none of 1 program is valid (eager raised)",
         ),
@@ -186,8 +182,9 @@ def test_a_campaign_that_judges_no_program_is_2_and_says_why(
     assert said in capsys.readouterr().out
     (element,) = ElementTree.parse(junit).getroot()
     assert element.get("errors") == str(int(code == 2))
-    assert main(["report", str(tmp_path / "out"), "--summary", str(tmp_path / "summary.md")]) == 0
-    assert ("No program was judged." in (tmp_path / "summary.md").read_text()) == (code == 2)
+    page, summary = tmp_path / "page.html", tmp_path / "summary.md"
+    assert main(["report", str(tmp_path / "out"), "--out", str(page), "--summary", str(summary)]) == 0
+    assert ("No program was judged." in summary.read_text()) == (code == 2)
 
 
 def test_a_factory_that_raises_is_in_all_files(

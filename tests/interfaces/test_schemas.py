@@ -22,7 +22,7 @@ from exportdiff.judging.checks.outputs import OutputLeaf, PathRaised
 from exportdiff.judging.results import PathResult, Unjudged
 from exportdiff.known.attribution.explained import RootCause
 from exportdiff.runtime.observing.failure import Failure
-from exportdiff.runtime.observing.tensors import python_value
+from exportdiff.runtime.observing.python_values import python_value
 from exportdiff.runtime.paths import parse
 from support.folders import CORPORA, ROOT
 from support.schemas import validator

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import random
 import textwrap
+from collections.abc import Sequence
 
 import pytest
 import torch
@@ -15,7 +16,7 @@ from exportdiff.core.case import Case, case_from_source
 from exportdiff.core.finding import Finding
 from exportdiff.judging.results import Verdict
 from exportdiff.judging.verdict import judge
-from exportdiff.runtime.paths import core_paths, select_paths
+from exportdiff.runtime.paths import Path, core_paths, select_paths
 from support.new_findings import new_findings
 
 PREAMBLES = {
@@ -200,9 +201,9 @@ def source(name: str) -> str:
     )
 
 
-def verdict(name: str) -> Verdict:
+def verdict(name: str, paths: Sequence[Path]) -> Verdict:
     case: Case = case_from_source(source(name))
-    return judge(case, core_paths())
+    return judge(case, paths)
 
 
 def unexplained(name: str, seen: Verdict) -> list[Finding]:
@@ -210,13 +211,33 @@ def unexplained(name: str, seen: Verdict) -> list[Finding]:
     return new_findings(case_from_source(source(name)), seen)
 
 
+EXPORTED = tuple(path for path in core_paths() if path.mode != "compile")
+COMPILED = tuple(path for path in core_paths() if path.mode == "compile")
+
+
 @pytest.mark.parametrize("name", MODELS)
 def test_no_new_finding_is_reported(name: str) -> None:
-    seen = verdict(name)
+    seen = without_new_findings(name, EXPORTED)
+    assert [result.status for result in seen.paths[:2]] == ["ok", "ok"]
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=pytest.mark.nightly if number % 6 else ())
+        for number, name in enumerate(MODELS)
+    ],
+)
+def test_no_new_finding_is_reported_where_it_is_compiled(name: str) -> None:
+    without_new_findings(name, COMPILED)
+
+
+def without_new_findings(name: str, paths: Sequence[Path]) -> Verdict:
+    seen = verdict(name, paths)
     assert seen.valid, seen.invalid_reason
     assert unexplained(name, seen) == []
     assert {result.status for result in seen.paths} <= {"ok", "unsupported"} or seen.findings
-    assert [result.status for result in seen.paths[:2]] == ["ok", "ok"]
+    return seen
 
 
 def test_compiled_code_also_draws_random_numbers_that_are_not_used() -> None:
@@ -233,4 +254,5 @@ def test_the_order_of_programs_does_not_matter() -> None:
     shuffled = list(CHANGE_THE_PROCESS * 2)
     random.Random(0).shuffle(shuffled)
     torch.manual_seed(0)
-    assert [unexplained(name, verdict(name)) for name in shuffled] == [[]] * len(shuffled)
+    paths = select_paths(["nonstrict:*", "strict:module"])
+    assert [unexplained(name, verdict(name, paths)) for name in shuffled] == [[]] * len(shuffled)

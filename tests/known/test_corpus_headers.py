@@ -7,16 +7,14 @@ import re
 from collections import Counter, defaultdict
 
 from exportdiff.cli.corpus_list import markdown
-from exportdiff.known.corpus.entry import FIXES, OPEN, VARIANTS, Entry, find_files, read_entry
+from exportdiff.known.corpus.entry import OPEN, VARIANTS, Entry
 from exportdiff.known.corpus.first_difference import MARK, marked_lines, wrong_mark
-from exportdiff.known.corpus.ranking import read_root_causes
-from exportdiff.runtime.patching.fixes import read_candidates
 from support.folders import CORPORA
+from support.the_corpus import CANDIDATES, all_causes, entries
 
-ROOTS = {entry.name: entry for entry in map(read_entry, find_files([CORPORA / OPEN]))}
-OTHERS = {entry.name: entry for entry in map(read_entry, find_files([CORPORA / VARIANTS]))}
+ROOTS = {entry.name: entry for entry in entries(OPEN)}
+OTHERS = {entry.name: entry for entry in entries(VARIANTS)}
 ALL = {**ROOTS, **OTHERS}
-CANDIDATES = read_candidates(CORPORA / FIXES)
 
 
 def explanation(entry: Entry) -> str:
@@ -59,16 +57,15 @@ def test_a_variant_with_the_fix_of_its_entry_shows_otherwise() -> None:
 def test_the_page_of_bugs_shows_the_most_severe_root_causes() -> None:
     page = (CORPORA.parent / "docs" / "bugs-found.md").read_text(encoding="utf-8")
     shown = page.partition("<!-- corpus: begin -->\n")[2].partition("\n<!-- corpus: end -->")[0]
-    made = markdown(read_root_causes(CORPORA)[:15])
+    made = markdown(all_causes()[:15])
     assert shown == made, "run: exportdiff corpus list --first 15 --markdown, and paste what it prints"
 
 
 def test_root_causes_are_ordered_by_severity_and_silence() -> None:
-    causes = read_root_causes(CORPORA)
-    order = [(cause.entry.severity, not cause.entry.silent) for cause in causes]
+    order = [(cause.entry.severity, not cause.entry.silent) for cause in all_causes()]
     assert order == sorted(order)
-    assert {cause.entry.name for cause in causes} == ROOTS.keys()
-    assert {each.name for cause in causes for each in cause.variants} == OTHERS.keys()
+    assert {cause.entry.name for cause in all_causes()} == ROOTS.keys()
+    assert {each.name for cause in all_causes() for each in cause.variants} == OTHERS.keys()
 
 
 def test_a_patch_says_of_which_kind_it_is() -> None:

@@ -11,13 +11,11 @@ import pytest
 from exportdiff.cli import main
 from exportdiff.core.errors import UsageError
 from exportdiff.known.corpus.entry import read_entry
-from exportdiff.known.corpus.ranking import read_root_causes
 from exportdiff.known.upstream.plain_program import plain_program, run_program
 from exportdiff.known.upstream.pytorch_test import ExpectedRefusal, file_of_test
 from exportdiff.runtime.processes.script import run_file
 from support.folders import CORPORA
-
-CAUSES = {cause.entry.name: cause for cause in read_root_causes(CORPORA)}
+from support.the_corpus import all_causes
 
 HEADER = """\
 # /// script
@@ -157,17 +155,16 @@ def test_a_refusal_is_what_the_test_demands(entry_file: pathlib.Path) -> None:
     compile(text, path, "exec")
 
 
-@pytest.mark.parametrize("name", CAUSES)
-def test_every_root_cause_has_a_plain_program(name: str) -> None:
-    entry = CAUSES[name].entry
-    program = plain_program(entry)
-    text = program.text(prints=program.compares)
-    calls = [ast.unparse(node.func) for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Call)]
-    assert calls.count("print") == 2 * program.compares
-    assert not {"SystemExit", "sys.exit", "show"} & set(calls)
-    assert program.compares or not entry.silent
-    path, test = file_of_test(entry, program)
-    compile(test, path, "exec")
+def test_every_root_cause_has_a_plain_program() -> None:
+    for entry in (cause.entry for cause in all_causes()):
+        program = plain_program(entry)
+        text = program.text(prints=program.compares)
+        calls = [ast.unparse(node.func) for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Call)]
+        assert calls.count("print") == 2 * program.compares, entry.name
+        assert not {"SystemExit", "sys.exit", "show"} & set(calls), entry.name
+        assert program.compares or not entry.silent, entry.name
+        path, test = file_of_test(entry, program)
+        compile(test, path, "exec")
 
 
 def test_the_example_in_the_documents_is_an_entry(tmp_path: pathlib.Path) -> None:

@@ -145,5 +145,15 @@ def link(source: pathlib.Path, target: pathlib.Path, name: str, touched: set[str
         path = f"{name}/{each.name}"
         if any(other.startswith(f"{path}/") for other in touched):
             link(each, target / each.name, path, touched)
-        elif path not in touched and each.name != "__pycache__":
+        elif each.name == "__pycache__":
+            link_bytecode(each, target / each.name, name, touched)
+        elif path not in touched:
+            (target / each.name).symlink_to(each)
+
+
+def link_bytecode(source: pathlib.Path, target: pathlib.Path, name: str, touched: set[str]) -> None:
+    """Make links to the bytecode of what the series leaves alone: to compile torch anew takes long."""
+    target.mkdir()
+    for each in source.iterdir():
+        if f"{name}/{each.name.partition('.')[0]}.py" not in touched:
             (target / each.name).symlink_to(each)

@@ -140,7 +140,7 @@ def test_detection_can_be_stopped() -> None:
 
 
 def test_the_number_of_workers_does_not_change_the_result() -> None:
-    names = (FAULT, "unflatten_swaps_outputs", "unflatten_forgets_buffers")
+    names = (FAULT, "unflatten_forgets_buffers")
     settings = DetectionSettings(JOB, examples=16)
     one, two = (
         [replace(result, seconds=0.0) for result in detect_all(names, settings, workers)]

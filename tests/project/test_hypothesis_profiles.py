@@ -14,10 +14,20 @@ from support import hypothesis_profiles
 from support.folders import TESTS
 
 CONFTEST = f"""
+import os
 import sys
+
+import pytest
+
 sys.path[:0] = {[str(TESTS)]!r}
-from conftest_of_the_project import *
+from support import hypothesis_profiles
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_configure(config):
+    hypothesis_profiles.configure(config, os.environ)
 """
+"""The part of the tests' own conftest.py that concerns Hypothesis; the rest imports torch."""
 PROPERTY = """
 import os, pathlib
 from hypothesis import given, settings, strategies as st
@@ -40,7 +50,6 @@ def test_what_was_drawn():
 
 def drawn(folder: pathlib.Path, *arguments: str, **variables: str) -> tuple[int, int, str]:
     """The usual number of examples, how many a property drew, and which, in a test run of its own."""
-    (folder / "conftest_of_the_project.py").write_text((TESTS / "conftest.py").read_text())
     (folder / "conftest.py").write_text(CONFTEST)
     (folder / "test_numbers.py").write_text(PROPERTY)
     (folder / "loaded.py").write_text(f"NUMBERS = {[7**n for n in range(5, 15)]}")

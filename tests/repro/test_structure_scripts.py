@@ -10,18 +10,16 @@ import pytest
 from exportdiff.core.case import case_from_source
 from exportdiff.core.finding import Finding
 from exportdiff.judging.verdict import judge
-from exportdiff.known.corpus.entry import Entry, find_files, read_entry
+from exportdiff.known.corpus.entry import Entry
 from exportdiff.repro import repro_source
 from exportdiff.repro.program import program_of
-from exportdiff.runtime.patching.fixes import applied, read_fixes
+from exportdiff.runtime.patching.fixes import applied
 from exportdiff.runtime.paths import select_paths
-from support.folders import CORPORA
 from support.in_process import run_script
 from support.of_this_torch import skip_unless_usable
+from support.the_corpus import all_fixes, entries
 
-ENTRIES = [read_entry(file) for file in find_files([CORPORA / "open", CORPORA / "variants"])]
-ENTRIES = [entry for entry in ENTRIES if entry.check == "structure"]
-FIXES = read_fixes(CORPORA / "fixes")
+ENTRIES = [entry for entry in entries() if entry.check == "structure"]
 
 
 def found(entry: Entry, source: str) -> tuple[Finding, ...]:
@@ -40,7 +38,7 @@ def test_a_script_shows_what_the_check_reports(entry: Entry, tmp_path: pathlib.P
         file = tmp_path / f"repro_{number}.py"
         file.write_text(repro_source(finding, source))
         assert run_script(file)[0] is True
-        with applied((FIXES[entry.fix],)):
+        with applied((all_fixes()[entry.fix],)):
             still = finding.signature in {each.signature for each in found(entry, source)}
             assert run_script(file)[0] is still
         # Without the program: the header, the functions and the script.

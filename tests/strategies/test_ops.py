@@ -6,7 +6,7 @@ import itertools
 import math
 import random
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cache
 from types import CodeType
@@ -31,6 +31,7 @@ from exportdiff_strategies.types import (
     promote,
     viewed,
 )
+from support.hypothesis_profiles import examples
 
 SHAPES: list[tuple[int, ...]] = [
     *[(), (1,), (2,), (3,), (4,), (0,)],
@@ -42,7 +43,8 @@ LAYOUTS = ("contiguous", "transposed", "sliced", "expanded")
 LAZY = {"float32": "negated", "complex64": "conjugated"}
 """By dtype, the layout of a tensor whose memory holds other values than it has."""
 PATTERNS = ("mixed", "ones", "zeros", "negative", "fractions")
-ACCEPTED, TRIES = 70, 4000
+ACCEPTED, TRIES = examples(40), 4000
+"""Applications of each op, and how many may be tried to find them."""
 INDICES = (
     "0",
     "...",
@@ -268,7 +270,28 @@ def check(spec: OpSpec, use: Use, pattern: str) -> str:
     return "" if big <= limit else f"reaches {big}, above {outcome.bound}"
 
 
-@pytest.mark.parametrize("name", OPS)
+GROUPS: dict[str, list[str]] = {}
+"""The ops by group."""
+for op, its_spec in OPS.items():
+    GROUPS.setdefault(its_spec.group, []).append(op)
+
+
+def for_each_op(check_op: Callable[[str], None]) -> Callable[[str], None]:
+    """Make a test of each group of ops. A test of each op would take longer to start than to run."""
+
+    @pytest.mark.parametrize("group", GROUPS)
+    def test(group: str) -> None:
+        for name in GROUPS[group]:
+            try:
+                check_op(name)
+            except Exception as error:
+                error.add_note(f"of the op {name}")
+                raise
+
+    return test
+
+
+@for_each_op
 def test_rule_is_eager(name: str) -> None:
     spec, layouts, dtypes = OPS[name], set(), set()
     for number, use in enumerate(uses(name)):
@@ -282,10 +305,12 @@ def test_rule_is_eager(name: str) -> None:
     assert len(layouts) > 1 or name in ROW_MAJOR_ONLY
 
 
-@pytest.mark.parametrize("name", [name for name, spec in OPS.items() if spec.arity == 2])
+@for_each_op
 def test_a_second_operand_that_is_negated_or_conjugated_when_it_is_read(name: str) -> None:
     """For first operands of every dtype. Eager stores such a value first, and then negates what it stored."""
     spec, chance = OPS[name], random.Random(name)
+    if spec.arity < 2:
+        return
     for dtype, (kind, layout), shape in itertools.product(DTYPES, LAZY.items(), ((), (2,), (2, 3), (3, 3))):
         for use in applied(spec, (shape, dtype, "contiguous"), (shape, kind, layout), chance):
             problem = check(spec, use, "mixed")
@@ -295,7 +320,7 @@ def test_a_second_operand_that_is_negated_or_conjugated_when_it_is_read(name: st
 ROW_MAJOR_ONLY = {"as_strided", "as_strided_", "detach_"}
 
 
-@pytest.mark.parametrize("name", OPS)
+@for_each_op
 def test_large_values_stay_finite(name: str) -> None:
     """A bound within the limit means finite values, in every dtype."""
     for bound in (60.0, 9000.0):
@@ -304,7 +329,7 @@ def test_large_values_stay_finite(name: str) -> None:
             assert not problem, f"{name}{use.params} on {use.first}, {use.second or ''} {problem}"
 
 
-@pytest.mark.parametrize("name", OPS)
+@for_each_op
 def test_requires_grad_as_the_machine_says(name: str) -> None:
     """The result (or target) requires grad if an operand does, and the op and dtype allow it."""
     spec = OPS[name]
@@ -335,7 +360,7 @@ def test_requires_grad_as_the_machine_says(name: str) -> None:
         assert result.requires_grad is wanted, f"{name} on {use.first}, {use.second}"
 
 
-@pytest.mark.parametrize("name", OPS)
+@for_each_op
 def test_autocast_lowers_what_the_table_says(name: str) -> None:
     """Autocast does not affect the other ops, except that cat and stack fail on float16."""
     spec = OPS[name]

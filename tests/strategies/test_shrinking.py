@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import HealthCheck, find, settings
+from hypothesis import HealthCheck, Phase, find, settings
 
 from exportdiff_strategies import programs, render
 
@@ -11,6 +11,7 @@ ENOUGH = settings(
     derandomize=True,
     max_examples=5000,
     deadline=None,
+    phases=[Phase.generate, Phase.shrink],  # to explain a failure, Hypothesis draws a hundred more
     suppress_health_check=list(HealthCheck),
 )
 

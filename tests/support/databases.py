@@ -23,6 +23,7 @@ from exportdiff.judging.exemptions.refusal import fix_refusals
 from exportdiff.judging.judge_case import judge_case
 from exportdiff.judging.results import Verdict
 from exportdiff.known.attribution.knowledge import knowledge
+from exportdiff.known.corpus.trial_results import cache_folder
 from exportdiff.lab.zoo.sources import SOURCES, model_named
 from exportdiff.runtime.patching.installed import install, without_fixes
 
@@ -54,7 +55,7 @@ class Compared:
 def compare(database: str, part: slice, paths: Sequence[Path], corpora: pathlib.Path) -> Compared:
     """Judge the cases of a part on plain torch and with all fixes of a corpus held."""
     known = knowledge(corpora)
-    install(known.usable_fixes)
+    install(known.usable_fixes, cache_folder())
     refusals = fix_refusals(known.usable_fixes)
     valid = right = 0
     broken: list[Broken] = []

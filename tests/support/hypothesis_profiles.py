@@ -34,6 +34,13 @@ FOLDER = ".hypothesis/examples"
 """The database that is not shared; relative to the folder of the test run."""
 
 
+def configure(config: pytest.Config, environment: Mapping[str, str]) -> None:
+    """Register the profiles, and load the one of this test run. Raises pytest.UsageError."""
+    draw_no_constants_of_modules()
+    register(environment)
+    load(config, environment)
+
+
 def register(environment: Mapping[str, str]) -> None:
     """Register the profiles. Raises pytest.UsageError for an EXAMPLE_DATABASE that means nothing."""
     plain = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow], max_examples=USUAL)

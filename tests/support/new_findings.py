@@ -15,6 +15,7 @@ from exportdiff.known.attribution.knowledge import knowledge
 from exportdiff.known.attribution.residual import ResidualFinding, sort_residual_findings
 from exportdiff.runtime.patching.fixes import applied
 from support.folders import CORPORA
+from support.of_this_torch import held
 
 
 def new_findings(case: Case, verdict: Verdict, tags: Collection[str] = ()) -> list[Finding]:
@@ -25,12 +26,11 @@ def new_findings(case: Case, verdict: Verdict, tags: Collection[str] = ()) -> li
     """
     if not verdict.findings:
         return []
-    known = knowledge(CORPORA)
     paths = tuple(dict.fromkeys(path for finding in verdict.findings for path in finding.shown_on))
-    with applied([known.fixes[name] for name in known.usable]):
+    with applied(held()):
         if not judge_case(case, paths).findings:
             return []
-    return [part.finding for part in explain(case, verdict, tags, known) if not part.causes]
+    return [part.finding for part in explain(case, verdict, tags, knowledge(CORPORA)) if not part.causes]
 
 
 def new_on_mended_torch(
@@ -41,9 +41,8 @@ def new_on_mended_torch(
     Plain torch judges only what is left: a known bug may kill the process there.
     """
     known = knowledge(CORPORA)
-    fixes = [known.fixes[name] for name in known.usable]
-    with applied(fixes):
-        verdict = judge_case(case, paths, fix_refusals(fixes))
+    with applied(held()):
+        verdict = judge_case(case, paths, fix_refusals(held()))
     left = (
         each
         for each in sort_residual_findings(case, verdict, tags, known)

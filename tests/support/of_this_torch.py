@@ -18,8 +18,8 @@ import torch
 from exportdiff.core.torch_versions import torch_version
 from exportdiff.known.attribution.knowledge import knowledge
 from exportdiff.known.corpus.entry import Entry
-from exportdiff.known.corpus.trial_results import TrialResult, fix_trials
-from exportdiff.runtime.patching.fixes import Fix
+from exportdiff.known.corpus.trial_results import TrialResult, cache_folder, fix_trials
+from exportdiff.runtime.patching.fixes import Fix, remember
 from support.folders import CORPORA
 
 HERE = torch_version()
@@ -45,8 +45,10 @@ def rows() -> Mapping[str, TrialResult]:
 
 @cache
 def held() -> tuple[Fix, ...]:
-    """The fixes that campaigns hold on this torch."""
-    return knowledge(CORPORA).usable_fixes
+    """The fixes that campaigns hold on this torch. Compiled once for all processes, as campaigns do it."""
+    fixes = knowledge(CORPORA).usable_fixes
+    remember(fixes, cache_folder())
+    return fixes
 
 
 def skip_unless_tried() -> None:

@@ -7,6 +7,7 @@ before it runs, so that ``--help`` is fast.
 from __future__ import annotations
 
 import argparse
+import pathlib
 import shlex
 import sys
 import traceback
@@ -34,6 +35,7 @@ from exportdiff.cli import (
 from exportdiff.cli.arguments import limits_given
 from exportdiff.cli.exit_codes import exit_codes
 from exportdiff.cli.interrupting import terminable
+from exportdiff.cli.output import OutputError, checked_output
 from exportdiff.core.errors import UsageError
 from exportdiff.runtime.processes.limits import limited
 
@@ -73,8 +75,22 @@ class _Parser(argparse.ArgumentParser):
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command, and return its exit code (``exit_codes.ALL_COMMANDS``)."""
-    parser = make_parser()
-    arguments = parser.parse_args(argv)
+    try:
+        pathlib.Path.cwd()
+    except OSError as error:
+        why = error.strerror or error
+        print(f"exportdiff: the current folder cannot be used ({why}); change to another", file=sys.stderr)
+        return 2
+    try:
+        with checked_output():
+            return _run(argv)
+    except OutputError as error:
+        print(f"exportdiff: standard output cannot be written: {error}", file=sys.stderr)
+        return 2
+
+
+def _run(argv: Sequence[str] | None) -> int:
+    arguments = make_parser().parse_args(argv)
     try:
         with terminable(), limited(**limits_given(arguments)):
             return int(arguments.run(arguments))
@@ -83,6 +99,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 2
     except KeyboardInterrupt:
         return 130
+    except OutputError:
+        raise
     except Exception:
         traceback.print_exc()
         print(_INTERNAL.format(command=shlex.join(sys.argv[1:] if argv is None else argv)), file=sys.stderr)

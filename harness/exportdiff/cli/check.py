@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pathlib
+import re
 import sys
 from typing import TYPE_CHECKING
 
@@ -32,6 +33,8 @@ from exportdiff.interfaces.checking.baseline import (
 from exportdiff.interfaces.checking.found import FAIL_ON
 from exportdiff.interfaces.checking.report import assembled
 from exportdiff.known.corpus.entry import default_corpora
+from exportdiff.runtime.paths import MODES
+from exportdiff.runtime.paths.parsing import is_pattern
 from exportdiff.runtime.processes.limits import limited
 from exportdiff.runtime.processes.server import server
 
@@ -53,12 +56,13 @@ def add(commands: Subparsers) -> None:
         description="Export your own model along the paths that people deploy, and compare the results with "
         "eager.",
     )
-    parser.add_argument(
+    target = parser.add_argument(
         "target",
         metavar="TARGET",
         help="FILE.py:NAME or package.module:NAME; NAME is a callable that returns (model, args) or "
         "(model, args, kwargs)",
     )
+    target.required = False  # "--paths GLOB… TARGET" takes it for a pattern: see _target
     parser.add_argument(
         "--paths",
         nargs="+",
@@ -120,7 +124,7 @@ def add(commands: Subparsers) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Judge the model in fresh processes; return the exit code of the report."""
-    target = Target.parse(arguments.target)
+    target = Target.parse(_target(arguments))
     settings, shapes = settle(arguments, target)
     if arguments.show_settings:
         print("\n".join(written(settings)))
@@ -169,6 +173,18 @@ def _write(arguments: argparse.Namespace, target: Target, report: Report) -> Non
         write_sarif(arguments.sarif, report, target, arguments.fail_on)
     if arguments.json:
         print_json(report.as_dict())
+
+
+def _target(arguments: argparse.Namespace) -> str:
+    """Return TARGET, which may also be the last word after ``--paths``."""
+    paths = getattr(arguments, "paths", [])
+    last = paths[-1] if len(paths) > 1 else ""
+    if arguments.target is None and last and not is_pattern(last) and re.split("[:+]", last)[0] not in MODES:
+        arguments.target = paths.pop()
+    if arguments.target is None:
+        raise UsageError("TARGET is missing: write FILE.py:NAME or package.module:NAME")
+    written: str = arguments.target
+    return written
 
 
 def _paths(arguments: argparse.Namespace) -> tuple[Path, ...]:

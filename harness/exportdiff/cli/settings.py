@@ -25,6 +25,9 @@ OPTIONS = {
 }
 """The keys of the table, and the option that each sets."""
 
+UNITS = {"limit": "s", "memory": "M"}
+"""The units of numbers, as the options take them."""
+
 
 @dataclass(frozen=True)
 class Setting:
@@ -113,7 +116,7 @@ def _paths(key: str, value: Any, project: ProjectFile) -> list[str]:
 
 def written(settings: tuple[Setting, ...]) -> Iterator[str]:
     """Yield a line for each setting: its name, its value, where it comes from."""
-    rows = [(each.key, _text(each.value), each.source) for each in settings]
+    rows = [(each.key, f"{_text(each.value)}{UNITS.get(each.key, '')}", each.source) for each in settings]
     widths = [max(len(row[column]) for row in rows) for column in (0, 1)]
     for key, value, source in rows:
         yield f"{key:<{widths[0]}}  {value:<{widths[1]}}  {source}"

@@ -185,7 +185,7 @@ class ExportEquivalence:
         __tracebackhide__ = True
         from exportdiff.interfaces.checking.accepting import with_accepted
         from exportdiff.interfaces.checking.found import read_fail_on
-        from exportdiff.interfaces.checking.python_api import compare, explanation
+        from exportdiff.interfaces.python_api import compare, explanation
 
         options = self.options
         fail_on = read_fail_on("fail_on", fail_on or options.fail_on)

@@ -10,6 +10,7 @@ from torch import nn
 from torch.utils import _pytree as pytree
 
 from exportdiff.core.case import Case
+from exportdiff.runtime.observing.parts import parts_of
 from exportdiff.runtime.observing.tensors import TensorSnapshot
 
 if TYPE_CHECKING:
@@ -56,7 +57,8 @@ def _widened_inputs(given: Any) -> Any:
 
 
 def _wide(tensor: torch.Tensor) -> torch.Tensor:
-    dtype = _WIDE.get(tensor.dtype)
+    # A tensor that consists of others may not have another dtype: it is given as it is.
+    dtype = None if parts_of(tensor) is not None else _WIDE.get(tensor.dtype)
     return tensor if dtype is None else tensor.detach().to(dtype).requires_grad_(tensor.requires_grad)
 
 

@@ -22,9 +22,11 @@ from exportdiff.judging.outcome import Excused, path_result
 from exportdiff.judging.precision import in_float64, with_exact_values
 from exportdiff.judging.probes import probe_mistake
 from exportdiff.judging.results import Unjudged, Verdict
+from exportdiff.judging.unreadable import cannot_observe, require_readable
 from exportdiff.runtime.inputs.copies import CALLS
 from exportdiff.runtime.observing.faster_torch import faster_torch
-from exportdiff.runtime.observing.observation import CompiledObservation, PipelinedObservation
+from exportdiff.runtime.observing.observation import CompiledObservation, NotObserved, PipelinedObservation
+from exportdiff.runtime.observing.parts import CannotObserveError
 from exportdiff.runtime.observing.tensors import TensorSnapshot
 from exportdiff.runtime.observing.values import parts
 from exportdiff.runtime.paths import eager_key
@@ -125,7 +127,12 @@ class _Judgement:
         if mistake:
             return Verdict(False, mistake, (), (), self._clock.seconds)
         for path in {eager_key(path): path for path in self._paths}.values():
-            reason = self._run_eager(path)
+            try:
+                reason = self._run_eager(path)
+            except CannotObserveError as error:
+                unseen = cannot_observe(str(error))
+                self._unjudged += [Unjudged(each, unseen) for each in self._alike(path)]
+                continue
             if reason and eager_key(path) == (path.device,):  # plain eager: no path can be compared with it
                 return Verdict(False, reason, (), (), self._clock.seconds)
             if reason:
@@ -135,6 +142,9 @@ class _Judgement:
         found: list[tuple[Path, PathFindings]] = []
         paths = [path for path in self._paths if eager_key(path) in self._references]
         for observed in observe_paths(self._case, paths, self._clock):
+            if isinstance(observed, NotObserved):
+                self._unjudged.append(Unjudged(observed.path, cannot_observe(observed.reason)))
+                continue
             result, findings = self._judge_path(observed)
             results.append(result)
             found.append((observed.path, findings))
@@ -154,6 +164,7 @@ class _Judgement:
         eager = observe_eager(case, path.device, self._clock, modes)
         if self._case.other_values and not self._case.finite_only and _needs_given_values(eager):
             raise _OtherValuesFailError
+        require_readable(eager)
         own = case.own_probes and case.probes is not None and case is self._case
         reason = _invalid(eager, case.build().order if own else ())
         reason = reason or _unstable(eager, observe_eager(case, path.device, self._clock))
@@ -248,7 +259,8 @@ def _invalid(reference: EagerObservation, order: Sequence[int]) -> str:
 def _raised(number: int, failure: Failure, order: Sequence[int]) -> str:
     first_line = failure.message.strip().partition("\n")[0]
     where = f"probe {order[number - CALLS]}" if number >= CALLS and order else _called(number)
-    return f"eager raised {failure.name} in {where}: {first_line}"
+    line = f" ({failure.line})" if failure.line else ""
+    return f"eager raised {failure.name} in {where}: {first_line}{line}"
 
 
 def _needs_given_values(reference: EagerObservation) -> bool:

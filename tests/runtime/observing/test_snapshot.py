@@ -12,8 +12,8 @@ from exportdiff.judging.checks.compare.leaves import ValuesDiffer, compare_leaf
 from exportdiff.runtime.inputs.copies import Examples
 from exportdiff.runtime.observing.environment import read_environment
 from exportdiff.runtime.observing.failure import Failure, failure
+from exportdiff.runtime.observing.roles import Roles
 from exportdiff.runtime.observing.tensors import (
-    Roles,
     TensorSnapshot,
     snapshot,
     state_snapshot,

@@ -32,6 +32,7 @@ from exportdiff.runtime.patching.fixes import (
 from exportdiff.runtime.patching.placing import chunks_of
 from support.folders import CORPORA
 from support.of_this_torch import HERE, PINNED, held
+from support.the_corpus import CANDIDATES, all_fixes
 
 SOURCE = """
 import functools
@@ -358,21 +359,20 @@ def test_a_file_that_is_not_a_patch_is_refused(tmp_path: pathlib.Path) -> None:
             read_fix(tmp_path / "bad.patch")
 
 
-COMMITTED = read_fixes(CORPORA / FIXES)
-
 RELEASE = version("torch").partition("+")[0]
 
 
 @pytest.fixture(scope="module")
 def functions_found() -> None:
     """Find the functions that all fixes change: that takes as long as to find those of one fix."""
-    find_functions(COMMITTED.values())
+    find_functions(all_fixes().values())
 
 
 @pytest.mark.usefixtures("functions_found")
-@pytest.mark.parametrize("fix", COMMITTED.values(), ids=COMMITTED.keys())
-def test_a_committed_fix_fits_the_torch_that_it_names(fix: Fix) -> None:
+@pytest.mark.parametrize("name", CANDIDATES)
+def test_a_committed_fix_fits_the_torch_that_it_names(name: str) -> None:
     """On another torch it may not fit; then it says so, and leaves torch as it was."""
+    fix = all_fixes()[name]
     problem = why_not_applicable(fix)
     if RELEASE in fix.fits:
         assert not problem
@@ -383,13 +383,13 @@ def test_a_committed_fix_fits_the_torch_that_it_names(fix: Fix) -> None:
 
 
 def test_every_fix_has_a_patch_that_was_tried_on_the_pinned_torch() -> None:
-    for name, candidates in read_candidates(CORPORA / FIXES).items():
+    for name, candidates in CANDIDATES.items():
         assert any(PINNED in fix.fits for fix in candidates), name
         assert all(fix.fits for fix in candidates), name
 
 
 def test_all_committed_fixes_that_fit_work_together() -> None:
-    assert HERE != PINNED or set(held()) == set(COMMITTED.values())
+    assert HERE != PINNED or set(held()) == set(all_fixes().values())
     with applied(held()):
         pass
 
@@ -412,7 +412,7 @@ def test_fixed_preserved_call_records_its_size() -> None:
             return expanded + 1
 
     x = torch.ones(1, 3)
-    with applied([COMMITTED["preserved_call_before_pre_hooks"]]):
+    with applied([all_fixes()["preserved_call_before_pre_hooks"]]):
         program = torch.export.export(Model(), (x,), preserve_module_call_signature=("child",))
         assert torch.equal(torch.export.unflatten(program)(x), Model()(x))
 
@@ -922,7 +922,7 @@ def test_fixed_strict_export_returns_the_updated_buffer() -> None:
             self.total += x
             return self.total
 
-    with applied([COMMITTED["strict_writes_back_assigned_buffers"]]):
+    with applied([all_fixes()["strict_writes_back_assigned_buffers"]]):
         module = torch.export.export(Model(), (torch.ones(2),), strict=True).module()
     seen = module(torch.ones(2))
     assert seen is dict(module.named_buffers())["total"]

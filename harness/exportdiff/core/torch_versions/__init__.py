@@ -5,6 +5,6 @@ number.
 ``running`` imports torch: it has the functions that use private names that not every version has.
 """
 
-from exportdiff.core.torch_versions.names import has, torch_version
+from exportdiff.core.torch_versions.names import has, torch_build, torch_version
 
-__all__ = ["has", "torch_version"]
+__all__ = ["has", "torch_build", "torch_version"]

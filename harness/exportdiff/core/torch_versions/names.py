@@ -32,9 +32,14 @@ def has(name: str) -> bool:
 
 
 @cache
+def torch_build() -> str:
+    """Return the version of the installed torch with its build, such as ``2.13.0+cpu``."""
+    return version("torch")
+
+
 def torch_version() -> str:
     """Return the version of the installed torch, such as ``2.13.0``, without the build (``+cpu``)."""
-    return version("torch").partition("+")[0]
+    return torch_build().partition("+")[0]
 
 
 @cache

@@ -23,6 +23,15 @@ grad mode are changed.
 ``harmless``: like ``inside``, and the corpus explains the finding.
 """
 
+Property: TypeAlias = Literal["values", "metadata", "structure"]
+"""What a difference is about: what callers compute with, the metadata of tensors, or the program's names,
+modules and graphs."""
+
+PROPERTIES: tuple[Property, ...] = get_args(Property)
+
+_OF_STRUCTURE = frozenset({"structure", "sharing"})
+_OF_CALLS = frozenset({"outputs", "inputs", "state", "aliasing", "gradients", "alive"})
+
 FailOn: TypeAlias = Literal["any", "new", "silent"]
 """Which findings fail. ``any``: all that are not harmless; ``new``: of these, findings that the corpus does
 not explain; ``silent``: findings that are wrong without an error."""
@@ -78,6 +87,16 @@ class Found:
         if self.finding.check not in INSIDE and not self.finding.evidence.inside:
             return "wrong"
         return "harmless" if self.known else "inside"
+
+    @property
+    def about(self) -> Property | None:
+        """What differs; None: something else, such as a guard or a setting of the process."""
+        finding = self.finding
+        if finding.check in _OF_STRUCTURE:
+            return "structure"
+        if finding.check == "fake" or finding.evidence.aspect not in ("", "value"):
+            return "metadata"
+        return "values" if finding.check in _OF_CALLS else None
 
     def fails(self, fail_on: FailOn) -> bool:
         """Whether it makes the result fail."""

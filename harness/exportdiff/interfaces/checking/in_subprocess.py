@@ -163,6 +163,8 @@ class _Judging:
         message = child.receive(seconds, self.stop)
         if isinstance(message, Death) and message.kind == "hang" and (seconds < HANG or share == 1):
             raise Stopped(TIME_LIMIT)
+        if isinstance(message, Death) and message.of_shell:
+            raise Stopped(message.reason)
         if isinstance(message, _Mistake):
             raise UsageError(message.text)
         if isinstance(message, TaskFailure):

@@ -205,7 +205,7 @@ def _import(target: Target) -> ModuleType:
     try:
         if not target.module.endswith(".py"):
             return importlib.import_module(target.module)
-        name = f"exportdiff_target_{file.stem}"
+        name = _module_name(file)
         spec = importlib.util.spec_from_file_location(name, file)
         if spec is None or spec.loader is None:
             raise UsageError(f"{file} cannot be imported")
@@ -218,6 +218,21 @@ def _import(target: Target) -> ModuleType:
     except (Exception, SystemExit) as error:
         raise UsageError(f"{target.module} does not import: {described(error, str(file))}") from None
     return module
+
+
+def _module_name(file: pathlib.Path) -> str:
+    """Return the name under which other files import this one; another one if that is taken, as ``json``.
+
+    Messages then show the classes of the user under their own names.
+    """
+    try:
+        found = importlib.util.find_spec(file.stem)
+    except (ImportError, ValueError):
+        found = None
+    own = found is None or (
+        found.origin is not None and pathlib.Path(found.origin).resolve() == file.resolve()
+    )
+    return file.stem if own and file.stem not in sys.modules else f"{file.stem}_"
 
 
 def described(error: BaseException, file: str | None) -> str:

@@ -14,7 +14,7 @@ from exportdiff.judging.results import OUTCOMES
 
 if TYPE_CHECKING:
     from exportdiff.core.path import Path
-    from exportdiff.interfaces.checking.found import FailOn, Found
+    from exportdiff.interfaces.checking.found import FailOn, Found, Property
     from exportdiff.judging.results import Outcome, Status
 
 CaseResult: TypeAlias = Literal["passed", "failure", "skipped"]
@@ -49,6 +49,11 @@ class PathOutcome:
     def compared(self) -> bool:
         """Whether it can make a model pass: it agrees, or the report shows in what it differs."""
         return self.outcome == "agrees" or (self.outcome == "differs" and bool(self.found))
+
+    def agrees_on(self, what: Property) -> bool:
+        """Whether its calls were compared, and no finding is about this property."""
+        crashed = any(each.finding.kind != "mismatch" for each in self.found)
+        return self.calls != "none" and not crashed and all(each.about != what for each in self.found)
 
     def failing(self, fail_on: FailOn) -> tuple[Found, ...]:
         """Return its findings that fail."""

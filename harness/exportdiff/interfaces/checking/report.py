@@ -20,9 +20,6 @@ if TYPE_CHECKING:
     from exportdiff.interfaces.checking.found import FailOn
     from exportdiff.judging.results import PathResult
 
-MORE_LINES = 6
-"""How many lines of a refusal are printed: the first one may only say which constraint is violated."""
-
 UNCONFIRMED = "a second process did not show its differences"
 
 
@@ -102,20 +99,14 @@ class Report:
             return f"torch refuses it on {where}: {_lines(refused[0].message)[0]}"
         if left:
             return f"no path can judge it: {left[0].reason}"
-        return "no path was chosen"
+        return "no finding is listed for the paths that differ" if outcomes.paths else "no path was chosen"
 
     def agreement(self) -> str:
         """Return how many paths agree with eager, for example ``3 of 9 paths agree with eager``."""
-        agree = self.outcomes.counts["agrees"]
-        return f"{agree} of {counted(len(self.paths), 'path')} agree with eager"
-
-    def more_of_refusal(self) -> tuple[str, ...]:
-        """Return the lines of the refusal that follow the one in ``why_unjudged``."""
         outcomes = self.outcomes
-        refused = outcomes.of("refused")
-        if outcomes.judged or outcomes.ended or not refused:
-            return ()
-        return _lines(refused[0].message)[1:MORE_LINES]
+        paths = counted(len(outcomes.paths), "path")
+        verb = "agrees" if len(outcomes.paths) == 1 else "agree"
+        return f"{outcomes.counts['agrees']} of {paths} {verb} with eager"
 
     def as_dict(self) -> dict[str, Any]:
         """Return it ready for JSON."""

@@ -34,5 +34,12 @@ def show_command(seed: int, example: int, profile: str, around: str = "") -> str
 
 
 def check_command(model: str, path: Path) -> str:
-    """Return the command that judges a model on one path, without its device."""
-    return f"exportdiff check {model} --paths '{path.without_device}'"
+    """Return the command that judges a model on one path, without its device; for an object, the call."""
+    if not has_command(model):
+        return f"exportdiff.compare(..., paths={path.without_device!r})"
+    return f"exportdiff check {shlex.quote(model)} --paths '{path.without_device}'"
+
+
+def has_command(model: str) -> bool:
+    """Whether the model has the name of a function for the command, and not that of an object."""
+    return ":" in model

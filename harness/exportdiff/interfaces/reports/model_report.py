@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+import io
 from typing import TYPE_CHECKING
 
+from rich.console import Console
 from rich.text import Text
 
 from exportdiff.interfaces.checking.check_steps import Confirming, Explaining, PathDone
+from exportdiff.interfaces.reports.check_summary import left_out, next_step, summary
 from exportdiff.interfaces.reports.commands import check_command
-from exportdiff.interfaces.reports.text import finding_block
-from exportdiff.interfaces.wording import counted
+from exportdiff.interfaces.reports.text import (
+    AS_WRITTEN,
+    PLAIN_WIDTH,
+    TEXT_WIDTH,
+    finding_block,
+    wrapped,
+)
 
 if TYPE_CHECKING:
     import pathlib
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
-    from rich.console import Console
     from rich.status import Status
 
     from exportdiff.core.path import Path
@@ -75,11 +82,15 @@ class PathRows:
             self._say("looking for known bugs")
 
     def row(self, path: str, outcome: Outcome, text: str) -> None:
-        """Print one row; on a terminal, it is cut to one line."""
+        """Print one row; a text that does not fit follows in the next lines."""
         row = Text.assemble(f"{path:<{self._width}}  ", (f"{outcome:<10}", STYLES[outcome]), "  ", text)
-        if self._console.is_terminal:
-            row.truncate(self._console.width, overflow="ellipsis")
+        row.rstrip()
+        fits = len(row) <= TEXT_WIDTH
+        if not fits:
+            row.right_crop(len(text) + 2)
         self._console.print(row, soft_wrap=True, highlight=False)
+        if not fits:
+            print_lines(self._console, [f"    {text}"])
 
     def _say(self, text: str) -> None:
         if self._status is not None:
@@ -87,25 +98,18 @@ class PathRows:
 
 
 def note(result: PathResult) -> str:
-    """Return the text next to the outcome of a path: why torch refused it, or what was excused."""
+    """Return the text next to the outcome of a path: the name of a refusal, or what was excused."""
+    if result.outcome in ("refused", "not judged"):
+        return result.reason  # what torch said follows once, after all rows
     notes = [f"{name} (documented)" for name in result.excused]
     if result.first_call_because:
         notes.append("first call only")
-    if result.outcome == "refused":
-        return f"{result.reason}: {result.message.partition(chr(10))[0]}"
-    if result.outcome == "not judged":
-        notes.append(result.reason)
     return ", ".join(notes)
 
 
 def print_report(report: Report, console: Console, fail_on: FailOn, corpora: pathlib.Path | None) -> None:
     """Print the paths that were not judged, the findings and the summary."""
-    for left in report.unjudged:
-        console.print(
-            Text.assemble(f"{left.path}  ", ("not judged", STYLES["not judged"]), f"  {left.reason}"),
-            soft_wrap=True,
-            highlight=False,
-        )
+    print_lines(console, left_out(report.outcomes))
     for meaning, heading in HEADINGS.items():
         group = [each for each in report.found if each.meaning == meaning and not each.accepted]
         if not group:
@@ -119,8 +123,30 @@ def print_report(report: Report, console: Console, fail_on: FailOn, corpora: pat
                 console.print()
             _print_found(each, report, console, corpora)
     console.print()
-    for line in summary(report, fail_on):
-        console.print(line, soft_wrap=True, highlight=False)
+    print_lines(console, summary(report, fail_on))
+    text, command = next_step(report, fail_on, corpora)
+    line = f"next: {text}: {command}" if command else f"next: {text}"
+    if len(line) > TEXT_WIDTH and command:
+        line = f"next: {text}:\n{command}"
+    console.print(line, soft_wrap=True, highlight=False)
+
+
+def report_text(report: Report, fail_on: FailOn, corpora: pathlib.Path | None) -> str:
+    """Return what the command prints about a model."""
+    text = io.StringIO()
+    console = Console(file=text, width=PLAIN_WIDTH, **AS_WRITTEN)
+    rows = PathRows(console, [each.path for each in report.paths])
+    for result in report.paths:
+        rows.row(str(result.path), result.outcome, note(result))
+    print_report(report, console, fail_on, corpora)
+    return text.getvalue()
+
+
+def print_lines(console: Console, lines: Iterable[str], style: str = "") -> None:
+    """Print lines, broken at spaces."""
+    width = console.width if console.is_terminal else TEXT_WIDTH
+    for line in lines:
+        console.print(wrapped(line, width), style=style, soft_wrap=True, highlight=False)
 
 
 def _print_found(found: Found, report: Report, console: Console, corpora: pathlib.Path | None) -> None:
@@ -142,30 +168,3 @@ def _line(found: Found) -> str:
     names = ", ".join(cause.root for cause in found.causes)
     finding = found.finding
     return f"{finding.check} on {finding.path.without_device}: {finding.evidence.headline} ({names})"
-
-
-def summary(report: Report, fail_on: FailOn) -> list[str]:
-    """Return the last lines: how many paths agree, and what fails or why the model was not judged."""
-    failing = report.failing(fail_on)
-    outcomes = report.outcomes
-    refused = outcomes.counts["refused"]
-    lines = []
-    if report.unconfirmed:
-        lines.append(f"not counted, because a second process did not show them: {report.unconfirmed}")
-    lines += report.outcomes.later_calls
-    accepted = sum(each.accepted for each in report.found)
-    if accepted:
-        lines.append(f"findings that the baseline accepts: {accepted}")
-    counts = report.agreement()
-    if refused:
-        counts += f", torch refuses {refused}"
-    if failing:
-        known = sum(each.known for each in failing)
-        number = f"{counted(len(failing), 'finding')} ({counted(known, 'known bug')} of torch)"
-        lines.append(f"{report.name}: {counts}; {number}")
-    elif outcomes.judged:
-        lines.append(f"{report.name}: {counts}; nothing fails")
-    else:
-        lines.append(f"{report.name} was not judged: {report.why_unjudged()}")
-        lines += report.more_of_refusal()
-    return lines

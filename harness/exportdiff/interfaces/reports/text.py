@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import textwrap
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
@@ -15,6 +17,8 @@ if TYPE_CHECKING:
 
 PLAIN_WIDTH = 160
 """The width of tables where standard output is not a terminal."""
+TEXT_WIDTH = 80
+"""The width of sentences where standard output is not a terminal."""
 PATHS_SHOWN = 7
 """How many further paths are printed with a finding: enough for all that people deploy. JSON has all."""
 
@@ -32,16 +36,33 @@ def finding_block(finding: Finding, commands: Iterable[str]) -> Text:
     """
     block = Text(f"{headline(finding)}\n", style="")
     block.stylize("bold red")
-    block.append(finding.message.strip() + "\n")
+    block.append(wrapped(finding.message.strip()) + "\n")
     if further := finding.shown_on[1:]:
         more = ", …" if len(further) > PATHS_SHOWN else ""
         named = ", ".join(path.without_device for path in further[:PATHS_SHOWN])
-        block.append(f"also on {named}{more}\n", style="dim")
+        block.append(wrapped(f"also on {named}{more}") + "\n", style="dim")
     for consequence in finding.consequences[:3]:
-        block.append(f"also: {consequence}\n", style="dim")
+        block.append(wrapped(f"also: {consequence}") + "\n", style="dim")
     for command in commands:
         block.append(f"$ {command}\n", style="cyan")
     return block
+
+
+def wrapped(text: str, width: int = TEXT_WIDTH) -> str:
+    """Break lines at spaces, so that they fit; further lines are indented. No word is broken."""
+    return "\n".join(map(partial(_wrapped_line, width=width), text.splitlines()))
+
+
+def _wrapped_line(line: str, width: int) -> str:
+    indent = line[: len(line) - len(line.lstrip())]
+    return textwrap.fill(
+        line.strip(),
+        width,
+        initial_indent=indent,
+        subsequent_indent=f"{indent}  ",
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
 
 
 def left_out_line(torch: str, left_out: Mapping[str, Sequence[str]]) -> str:

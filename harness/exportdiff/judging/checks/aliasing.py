@@ -1,4 +1,4 @@
-"""aliasing: outputs share memory as in eager, and a write to one changes the same other tensors."""
+"""aliasing: outputs share memory as in eager, and users can write to them in place with the same effects."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from exportdiff.core.finding import Evidence, Relation
+from exportdiff.judging.checks.compare.crash import message_words, shortened
 from exportdiff.judging.checks.compare.groups import listed, not_together
 from exportdiff.judging.checks.compare.leaves import compare_leaf
 from exportdiff.judging.checks.evidence import InCall, OfLeaf
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
     from exportdiff.judging.checks.compare.leaves import LeafDifference
     from exportdiff.runtime.observing.aliasing import MutationProbe
+    from exportdiff.runtime.observing.failure import Failure
     from exportdiff.runtime.observing.observation import Observation
 
 
@@ -70,6 +72,47 @@ class WriteRefused(InCall):
     def lines(self) -> Iterator[str]:
         here, there = ("works", "fails") if self.in_eager else ("fails", "works")
         yield f"after call {self.call}: a write to {self.output} {here} here, in eager it {there}"
+
+
+@dataclass(frozen=True)
+class WriteBarred(InCall):
+    """Autograd does not allow to write to an output in place, which eager's output allows."""
+
+    call: int
+    """The call after which the write is tried."""
+    output: str
+    failure: Failure
+
+    relation = Relation.IN_CALL_WEAK
+
+    def words(self) -> tuple[str, ...]:
+        return ("write", "barred", message_words(self.failure.message))
+
+    def lines(self) -> Iterator[str]:
+        write = f"after call {self.call}: {self.output}.add_(1)"
+        yield f"{write} raises {self.failure.name} here, in eager it works"
+        yield shortened(self.failure.message)
+
+
+@dataclass(frozen=True)
+class BackwardBarred(InCall):
+    """After the same writes to the outputs, a backward pass raises on the path only."""
+
+    call: int
+    """The call whose outputs were written to."""
+    failure: Failure
+
+    relation = Relation.IN_CALL_WEAK
+
+    def words(self) -> tuple[str, ...]:
+        return ("write", "backward", message_words(self.failure.message))
+
+    def lines(self) -> Iterator[str]:
+        yield (
+            f"after call {self.call}, and add_(1) on its outputs: the backward pass raises "
+            f"{self.failure.name} here, in eager it works"
+        )
+        yield shortened(self.failure.message)
 
 
 @dataclass(frozen=True)
@@ -127,7 +170,7 @@ class WriteDiffers(OfLeaf, _WriteReaches):
 
 
 def aliasing(reference: Observation, candidate: Observation) -> Iterator[Evidence]:
-    """Compare which tensors share memory with an output, and which tensors a write to an output changes."""
+    """Compare which tensors share memory with an output, and what a write to an output changes or breaks."""
     known = known_names(reference, candidate)
     for number, (ours, theirs) in enumerate(zip(reference.calls, candidate.calls, strict=False)):
         if ours.failure is not None or theirs.failure is not None:
@@ -140,6 +183,20 @@ def aliasing(reference: Observation, candidate: Observation) -> Iterator[Evidenc
     for probe in reference.mutation_probes:
         if probe.output in probed:
             yield from _compare_writes(probe, probed[probe.output], known, reference)
+    yield from _barred(reference, candidate)
+
+
+def _barred(reference: Observation, candidate: Observation) -> Iterator[Evidence]:
+    """Compare what autograd allows. What it allows on the path only does no harm."""
+    call = len(reference.calls)
+    wrote = {probe.output for probe in reference.mutation_probes if probe.tracked}
+    barred = {probe.output: probe.barred for probe in candidate.mutation_probes if probe.output in wrote}
+    failures = [(output, failure) for output, failure in barred.items() if failure is not None]
+    for output, failure in failures:
+        yield WriteBarred(call, output, failure)
+    failed = candidate.backward_after_writes
+    if wrote and not failures and failed is not None and reference.backward_after_writes is None:
+        yield BackwardBarred(call, failed)
 
 
 def _compare_writes(

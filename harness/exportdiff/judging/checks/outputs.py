@@ -90,6 +90,25 @@ class OutputStructure(InCall):
 
 
 @dataclass(frozen=True)
+class OutputAttribute(InCall):
+    """An object in the output has lost an attribute, or has another value for it."""
+
+    call: int
+    place: str
+    """The attribute in the output, as one would write it: ``[0].name``."""
+    expected: str
+    seen: str
+    """Empty: there is no such attribute."""
+
+    def words(self) -> tuple[str, ...]:
+        return ("attribute", *(() if self.seen else ("lost",)))
+
+    def lines(self) -> Iterator[str]:
+        yield f"call {self.call}: output{self.place} differs"
+        yield f"eager: {self.expected}; here: {self.seen or 'there is no such attribute'}"
+
+
+@dataclass(frozen=True)
 class OutputLeaf(OfLeaf, InCall):
     """One leaf of the output differs."""
 
@@ -154,6 +173,9 @@ def _compare(ours: Tree, theirs: Tree, call: int) -> Iterator[Evidence]:
         for expected, seen in zip(ours.leaves, theirs.leaves, strict=True)
         if (found := compare_leaf(expected.value, seen.value, metadata=True)) is not None
     ]
+    for place, text in ours.attributes.items():
+        if (other := theirs.attributes.get(place, "")) != text:
+            yield OutputAttribute(call, place, text, other)
     for found, leaf in sorted(unlike, key=lambda pair: SEVERITY.index(pair[0].word)):
         yield OutputLeaf(call, leaf.where, leaf.role, found)
 

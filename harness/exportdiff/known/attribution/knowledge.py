@@ -8,15 +8,15 @@ import sys
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache, cached_property
-from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 from exportdiff.core.cache_files import write_cache_file
 from exportdiff.core.own_code import PACKAGE, digest_of
+from exportdiff.core.torch_versions import torch_build
 from exportdiff.known.attribution.likeness import Likeness
 from exportdiff.known.corpus.entry import FIXES, Entry, find_files
 from exportdiff.known.corpus.trial_results import cache_folder, fix_trials, open_entries
-from exportdiff.runtime.patching.fixes import Fix, FixError, applied, choose_patch, find_functions, remember
+from exportdiff.runtime.patching.fixes import Fix, FixError, applied, choose_patches, find_functions, remember
 
 if TYPE_CHECKING:
     import pathlib
@@ -72,7 +72,7 @@ def _read(corpora: pathlib.Path) -> Knowledge:
     passing = {stem for result in results.values() for stem in result.fixed}
     entries = tuple(entry for entry in entries if entry.file.stem not in passing)
     wanted = [each for each in found if each.name not in results or results[each.name].status == "usable"]
-    fixes = {each.name: choose_patch(each.candidates) for each in wanted}
+    fixes = choose_patches({each.name: each.candidates for each in wanted})
     if not _fit(tuple(fixes.values())):
         find_functions(fixes.values())
         fixes = {name: fix for name, fix in fixes.items() if _fit((fix,))}
@@ -112,5 +112,5 @@ def _digest(corpora: pathlib.Path) -> str:
     files = (*own, *find_files([corpora]), *sorted((corpora / FIXES).glob("*.patch")))
     # The name of each recorded trial is a digest of what was tried.
     trials = sorted(file.name for file in (cache_folder() / "fit").glob("*.json"))
-    parts = [sys.version, version("torch"), str(corpora), digest_of(files), *trials]
+    parts = [sys.version, torch_build(), str(corpora), digest_of(files), *trials]
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()

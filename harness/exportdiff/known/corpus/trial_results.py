@@ -12,13 +12,13 @@ import json
 import pathlib
 from collections import Counter
 from dataclasses import asdict, dataclass
-from importlib.metadata import version
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import platformdirs
 
 from exportdiff.core.cache_files import write_cache_file
 from exportdiff.core.program_text.parsing import parse
+from exportdiff.core.torch_versions import torch_build, torch_version
 from exportdiff.known.corpus.entry import FIXES, find_files, read_entry
 from exportdiff.runtime.patching.fixes import read_candidates
 
@@ -60,7 +60,7 @@ class FixTrial:
     @property
     def file(self) -> pathlib.Path:
         """The file with its result for the installed torch."""
-        digest = hashlib.sha256(f"3\0{version('torch')}\0{self.name}\0".encode())
+        digest = hashlib.sha256(f"3\0{torch_build()}\0{self.name}\0".encode())
         for fix in self.candidates:
             digest.update(f"{fix.patch}\0{fix.diff}\0".encode())
         for entry in self.entries:
@@ -85,8 +85,7 @@ class FixTrial:
     @property
     def declared(self) -> bool:
         """Whether a patch names the installed torch in its ``Fits:`` line, and so needs no trial there."""
-        release = version("torch").partition("+")[0]
-        return any(release in fix.fits for fix in self.candidates)
+        return any(torch_version() in fix.fits for fix in self.candidates)
 
 
 def code_of(text: str) -> str:

@@ -26,6 +26,8 @@ ALIASES: dict[str, str] = {}
 """For a name of a tensor that has another name as well: that name."""
 WORDS = ""
 """Part of the message of the exception that is the bug."""
+ATTRIBUTE: Any = None
+"""An expression for an attribute of something in the output ``out``."""
 PLACE = ""
 """Where in the outputs, or in ``(args, kwargs)``, a leaf is, as ``pytree.keystr`` writes it."""
 SECONDS = 30

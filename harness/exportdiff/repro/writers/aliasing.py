@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import TYPE_CHECKING, Any
 
 import torch
 
-from exportdiff.judging.checks.aliasing import OutputMemory, WriteDiffers, WriteRefused, WriteShows
+from exportdiff.judging.checks.aliasing import (
+    BackwardBarred,
+    OutputMemory,
+    WriteBarred,
+    WriteDiffers,
+    WriteRefused,
+    WriteShows,
+)
 from exportdiff.repro.parts import Parts, last_call
 from exportdiff.repro.paste import Template
 from exportdiff.repro.templates import pairs
@@ -55,6 +63,30 @@ def after_write(out: Any, given: Any, module: Any) -> dict[str, str]:
     return seen
 
 
+def after_add(out: Any, given: Any, module: Any) -> dict[str, str]:
+    """Write to one output as users do, so that autograd checks it."""
+    flat, _ = torch.utils._pytree.tree_flatten_with_path(out)
+    target = next(t for p, t in flat if torch.utils._pytree.keystr(p) == PLACE)
+    try:
+        target.add_(1)
+    except RuntimeError as error:
+        return {"the write": f"raises {type(error).__name__}"}
+    return {"the write": "works"}
+
+
+def after_backward(out: Any, given: Any, module: Any) -> dict[str, str]:
+    """Write to the outputs as users do, and compute gradients."""
+    flat = [t for t in torch.utils._pytree.tree_leaves(out) if hasattr(t, "grad_fn") and t.requires_grad]
+    for t in flat:
+        with contextlib.suppress(RuntimeError):
+            t.add_(1)
+    try:
+        sum(t.sum() for t in flat).backward()
+    except Exception as error:
+        return {"the backward pass": f"raises {type(error).__name__}"}
+    return {"the backward pass": "works"}
+
+
 def compare_objects(finding: Finding, *, split: bool) -> Parts:
     """Write down what is one object on one side only; ``split``: in eager."""
     found = pairs.object_split if split else pairs.objects_merged
@@ -74,6 +106,13 @@ def write(finding: Finding) -> Parts | None:
             place = {"PLACE": repr(output.removeprefix(OUTPUT))}
             functions = [Template(write_to), Template(after_write, place, name="observe")]
             return Parts(functions, [Template(first_call), Template(compare)])
+        case WriteBarred(output=output):
+            place = {"PLACE": repr(output.removeprefix(OUTPUT))}
+            observe = Template(after_add, place, name="observe")
+            return Parts([observe], [Template(first_call), Template(compare)])
+        case BackwardBarred():
+            observe = Template(after_backward, name="observe")
+            return Parts([observe], [Template(first_call), Template(compare)])
         case OutputMemory(new=new):
             found = pairs.memory_merged if new else pairs.memory_split
             return _compare(finding, Template(memories, name="observe"), Template(found))

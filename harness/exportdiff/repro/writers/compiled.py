@@ -12,7 +12,7 @@ import torch
 from exportdiff.judging.checks.guards.deviations import WrongAnswer
 from exportdiff.judging.checks.guards.recompiles import DeviatingCallRaised, Recompiled
 from exportdiff.judging.checks.inputs import InputLeaf, InputStructure
-from exportdiff.judging.checks.outputs import OutputLeaf, OutputStructure
+from exportdiff.judging.checks.outputs import OutputAttribute, OutputLeaf, OutputStructure
 from exportdiff.judging.checks.purity import ProcessLeftDifferent
 from exportdiff.judging.checks.state import AttributeDiffers, StateLeaf, UpdateLost
 from exportdiff.repro.deviating_calls import deviating_parts
@@ -211,7 +211,7 @@ def write(finding: Finding) -> Parts | None:
             return deviating_parts(altered, [], [Template(try_both_deviating, exception_words(failure))])
         case ProcessLeftDifferent() as evidence:
             return _setting(finding, evidence)
-        case OutputStructure() | OutputLeaf() as evidence:
+        case OutputStructure() | OutputLeaf() | OutputAttribute() as evidence:
             return _calls(finding, observing_outputs(evidence), "out")
         case InputStructure() | InputLeaf() as evidence:
             return _calls(finding, observing_inputs(evidence), "given")

@@ -9,6 +9,7 @@ import torch
 
 from exportdiff.judging.checks.outputs import (
     OnlyEagerRaised,
+    OutputAttribute,
     OutputIdentity,
     OutputLeaf,
     OutputStructure,
@@ -18,7 +19,7 @@ from exportdiff.repro.observe_functions import observing_leaves
 from exportdiff.repro.parts import Parts, last_call
 from exportdiff.repro.paste import Template
 from exportdiff.repro.templates.scripts import compare, consecutive_calls, first_call
-from exportdiff.repro.templates.stand_ins import CALLS, export, inputs, lower, make
+from exportdiff.repro.templates.stand_ins import ATTRIBUTE, CALLS, export, inputs, lower, make
 from exportdiff.repro.writers.aliasing import compare_objects
 from exportdiff.repro.writers.crashes import crash
 
@@ -29,6 +30,14 @@ if TYPE_CHECKING:
 def structure(out: Any) -> dict[str, str]:
     """Return how the outputs are nested."""
     return {"output structure": str(torch.utils._pytree.tree_flatten(out)[1])}
+
+
+def attribute(out: Any) -> dict[str, str]:
+    """Return an attribute of an object in the output."""
+    try:
+        return {"the attribute": str(ATTRIBUTE)}
+    except AttributeError:
+        return {"the attribute": "is missing"}
 
 
 def compare_exceptions() -> None:
@@ -62,15 +71,17 @@ def write(finding: Finding) -> Parts | None:
             return Parts([], script, call=max(last_call(finding), 1))
         case OutputIdentity(new=new):
             return compare_objects(finding, split=not new)
-        case OutputStructure() | OutputLeaf() as evidence:
+        case OutputStructure() | OutputLeaf() | OutputAttribute() as evidence:
             calls = Template(consecutive_calls if finding.call else first_call)
             observe = observing_outputs(evidence)
             return Parts([observe], [calls, Template(compare)], call=last_call(finding), observes=("out",))
     return None
 
 
-def observing_outputs(evidence: OutputStructure | OutputLeaf) -> Template:
+def observing_outputs(evidence: OutputStructure | OutputLeaf | OutputAttribute) -> Template:
     """Return the function that observes what differs."""
+    if isinstance(evidence, OutputAttribute):
+        return Template(attribute, {"ATTRIBUTE": f"out{evidence.place}"}, name="observe")
     if isinstance(evidence, OutputLeaf):
         return observing_leaves(evidence.leaf.word, "output")
     return Template(structure, name="observe")

@@ -6,21 +6,34 @@ from itertools import takewhile
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
-from torch.utils import _pytree as pytree
 
 from exportdiff.core.case import CallArguments, is_general
 from exportdiff.runtime import second_device
 from exportdiff.runtime.inputs.deviations import DEVIATIONS, Deviation, deviations_of, in_rotation
+from exportdiff.runtime.inputs.objects import copied, survives_rebuilding
 from exportdiff.runtime.inputs.provenance import non_leaf, view_like, with_bits
 from exportdiff.runtime.observing.arguments import Inputs
-from exportdiff.runtime.observing.tensors import flatten, named_state, storage_id
+from exportdiff.runtime.observing.parts import (
+    CannotObserveError,
+    cannot_observe,
+    kind_without_values,
+    parts_of,
+)
+from exportdiff.runtime.observing.tensors import (
+    argument,
+    flatten,
+    named_constants,
+    named_state,
+    storage_id,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence, Set
 
     from torch import nn
+    from torch.utils import _pytree as pytree
 
-    from exportdiff.core.case import Case
+    from exportdiff.core.case import Built, Case
 
     Change = Callable[[torch.Tensor], None]
 
@@ -48,9 +61,12 @@ class Copier:
         """Copy one tensor. For the same object it returns the same copy."""
         if id(tensor) in self._copies:
             return self._copies[id(tensor)]
-        copy = self._copy(tensor)
-        self._copies[id(tensor)] = copy
-        self._keep.append(tensor)
+        try:
+            copy = self._copies[id(tensor)] = self._copy(tensor)
+            self._keep.append(tensor)
+            self._copy_attributes(tensor, copy)
+        except Exception as error:
+            raise cannot_observe(tensor, error) from error
         return copy
 
     def keep(self, tensor: torch.Tensor) -> None:
@@ -58,13 +74,29 @@ class Copier:
         self._keep.append(tensor)
 
     def _copy(self, tensor: torch.Tensor) -> torch.Tensor:
-        if tensor.layout is not torch.strided:  # there is no storage to share
-            return tensor.detach().clone().to(self._device).requires_grad_(tensor.requires_grad)
+        if kind := kind_without_values(tensor):
+            raise CannotObserveError(kind)
         base = tensor._base if tensor._is_view() else None
-        copy = self._whole(tensor) if base is None else view_like(self(base), base, tensor)
+        if (parts := parts_of(tensor)) is not None:
+            copy = parts.rebuild({name: self._part(part) for name, part in parts.tensors.items()}).detach()
+        else:
+            copy = self._whole(tensor) if base is None else view_like(self(base), base, tensor)
+        if type(tensor) is torch.nn.Parameter:
+            copy = torch.nn.Parameter(copy, requires_grad=tensor.requires_grad)
         if tensor.requires_grad and tensor.is_leaf and not copy.requires_grad:
             return copy.requires_grad_()
         return non_leaf(copy) if tensor.requires_grad and not copy.requires_grad else copy
+
+    def _part(self, tensor: torch.Tensor) -> torch.Tensor:
+        """Copy a part without its history, which belongs to the whole."""
+        return self(tensor) if tensor.is_leaf and not tensor._is_view() else self(tensor.detach())
+
+    def _copy_attributes(self, tensor: torch.Tensor, copy: torch.Tensor) -> None:
+        """Copy what a user has attached to a tensor, such as the marks of its dynamic sizes."""
+        kept = vars(copy)
+        for name, value in vars(tensor).items():
+            if name not in kept:
+                kept[name] = copied(value, self)
 
     def _whole(self, tensor: torch.Tensor) -> torch.Tensor:
         """Copy a tensor that is not a view, without its history."""
@@ -106,8 +138,8 @@ class Examples:
         """Keep the originals, which no model receives; ``other_values`` as in Case, ``draws`` as in Built."""
         self.draws = draws
         self._changes = CHANGES if other_values else (None,) * CALLS
-        self._example = _Flat(*flatten((args, kwargs)))
-        self._probes = [_Flat(*flatten((probe.args, probe.kwargs))) for probe in probes]
+        self._example = _Given.of(args, kwargs)
+        self._probes = [_Given.of(probe.args, probe.kwargs) for probe in probes]
         example = CallArguments(args, kwargs)
         general = [is_general(example, probe) for probe in probes]
         self.calls = CALLS + len(list(takewhile(bool, general)))
@@ -125,8 +157,7 @@ class Examples:
         """
         given = self._example if call < CALLS else self._probes[call - CALLS]
         copier = Copier(self.device, self._changes[call] if call < CALLS else None)
-        leaves = [copier(leaf) if isinstance(leaf, torch.Tensor) else leaf for leaf in given.leaves]
-        return Inputs(leaves, given.places, given.spec)
+        return Inputs(*copied(given.whole, copier))
 
     def deviations(self, names: Set[str], salt: str, model: nn.Module | None = None) -> list[Deviation]:
         """Return the example's deviations of the named kinds, in an order that ``salt`` determines.
@@ -134,6 +165,8 @@ class Examples:
         With a ``model``, also those of its attributes; that is for paths that run the model itself.
         """
         flat = self._example
+        if not survives_rebuilding(flat.whole):  # no other leaf can be put into it
+            return in_rotation(deviations_of([], [], names, model), salt)
         dicts = zip(*self._with_dicts()[:2], strict=True)
         found = deviations_of(
             flat.leaves, flat.places, names, model, [(place, leaf) for leaf, place in dicts]
@@ -142,22 +175,19 @@ class Examples:
 
     def _with_dicts(self) -> tuple[list[Any], tuple[str, ...], pytree.TreeSpec]:
         """Flatten the example, except its dicts."""
-        tree = pytree.tree_unflatten(self._example.leaves, self._example.spec)
-        return flatten(tree, is_leaf=lambda node: type(node) is dict)
+        return flatten(self._example.whole, is_leaf=lambda node: type(node) is dict)
 
     def with_deviation(self, one: Deviation) -> Inputs:
         """Return fresh inputs like the example, except for the leaf that the deviation changes, if any."""
         copier = Copier(self.device)
-        given = self._example
+        if not isinstance(one.target, int):
+            return Inputs(*copied(self._example.whole, copier))
         if DEVIATIONS[one.deviation].of_dicts:
             leaves, _, spec = self._with_dicts()
-            leaves = [one.leaf if at == one.target else leaf for at, leaf in enumerate(leaves)]
-            given = _Flat(*flatten(pytree.tree_unflatten(leaves, spec)))
-        elif isinstance(one.target, int):
-            leaves = [one.leaf if at == one.target else leaf for at, leaf in enumerate(given.leaves)]
-            given = given._replace(leaves=leaves)
-        copies = [copier(leaf) if isinstance(leaf, torch.Tensor) else leaf for leaf in given.leaves]
-        return Inputs(copies, given.places, given.spec)
+        else:
+            leaves, spec = self._example.leaves, self._example.spec
+        leaves = [one.leaf if at == one.target else leaf for at, leaf in enumerate(leaves)]
+        return Inputs.rebuilt(copied(leaves, copier), spec)
 
     def shares_memory(self, model: nn.Module) -> bool:
         """Whether an input shares memory with the model's state."""
@@ -166,12 +196,17 @@ class Examples:
         return any(isinstance(leaf, torch.Tensor) and storage_id(leaf) in state for leaf in leaves)
 
 
-class _Flat(NamedTuple):
-    """``(args, kwargs)``, flattened."""
+class _Given(NamedTuple):
+    """``(args, kwargs)`` as the user gives them, and flattened."""
 
+    whole: tuple[tuple[Any, ...], dict[str, Any]]
     leaves: list[Any]
     places: tuple[str, ...]
     spec: pytree.TreeSpec
+
+    @classmethod
+    def of(cls, args: tuple[Any, ...], kwargs: dict[str, Any]) -> _Given:
+        return cls((args, kwargs), *flatten((args, kwargs)))
 
 
 def _affine(scale: float, shift: float) -> Change:
@@ -200,7 +235,20 @@ def build(case: Case, device: str) -> tuple[nn.Module, Examples]:
     examples = Examples(
         built.args, built.kwargs, device, built.probes, other_values=case.other_values, draws=built.draws
     )
+    _require_readable(built)
     return move_model(built.model, device), examples
+
+
+def _require_readable(built: Built) -> None:
+    """Raise CannotObserveError if a tensor of the model or of its inputs cannot be copied and compared."""
+    given = [(built.args, built.kwargs), *((probe.args, probe.kwargs) for probe in built.probes)]
+    named = [*named_state(built.model), *named_constants(built.model)]
+    for each in given:
+        leaves, places, _ = flatten(each)
+        named += [(argument(place), leaf) for leaf, place in zip(leaves, places, strict=True)]
+    for name, tensor in named:
+        if isinstance(tensor, torch.Tensor) and (kind := kind_without_values(tensor)):
+            raise CannotObserveError(f"{name}, {kind}")
 
 
 def move_model(model: nn.Module, device: str) -> nn.Module:

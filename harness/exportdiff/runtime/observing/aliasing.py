@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import torch
 
+from exportdiff.runtime.observing.failure import Failure, failure
 from exportdiff.runtime.observing.tensors import (
     TensorSnapshot,
     argument,
@@ -52,6 +53,10 @@ class MutationProbe:
     """The other tensors that changed, as they are after the write."""
     refused: bool = False
     """Whether the output cannot be written to: some of its elements are one place in memory."""
+    barred: Failure | None = None
+    """Why autograd does not allow ``output.add_(1)``, of an output that requires grad."""
+    tracked: bool = False
+    """Whether autograd saw the write."""
 
 
 def named_tensors(outputs: object, inputs: Inputs, model: nn.Module) -> dict[str, torch.Tensor]:
@@ -83,15 +88,28 @@ def mutation_probes(named: Mapping[str, torch.Tensor]) -> tuple[MutationProbe, .
     found: list[MutationProbe] = []
     before = _snapshots(named)
     for name, tensor in named.items():
-        if name.startswith(OUTPUT) and before[name].values is not None:
-            if not write_to(tensor):
-                found.append(MutationProbe(name, refused=True))
+        if name.startswith(OUTPUT) and before[name].has_values:
+            tracked, barred = _written_by_user(tensor)
+            if not tracked and not write_to(tensor):
+                found.append(MutationProbe(name, refused=True, barred=barred))
                 continue
             after = _snapshots(named)
             shows = {n: seen for n, seen in after.items() if n != name and _differs(before[n], seen)}
-            found.append(MutationProbe(name, shows))
+            found.append(MutationProbe(name, shows, barred=barred, tracked=tracked))
             before = after
     return tuple(found)
+
+
+def _written_by_user(tensor: torch.Tensor) -> tuple[bool, Failure | None]:
+    """Write to a tensor as users do, so that autograd checks it; return whether it did, or why it refused."""
+    if not tensor.requires_grad:
+        return False, None
+    try:
+        with torch.enable_grad():
+            tensor.add_(1)
+    except Exception as error:
+        return False, failure(error, "run")
+    return True, None
 
 
 def _snapshots(named: Mapping[str, torch.Tensor]) -> dict[str, TensorSnapshot]:
@@ -109,6 +127,9 @@ def write_to(tensor: torch.Tensor) -> bool:
 
 
 def _differs(one: TensorSnapshot, other: TensorSnapshot) -> bool:
+    if one.composed is not None and other.composed is not None:
+        ours, theirs = one.composed.parts, other.composed.parts
+        return any(_differs(part, theirs[name]) for name, part in ours.items() if name in theirs)
     if one.values is None or other.values is None:
         return False
     return not identical(one.values, other.values)

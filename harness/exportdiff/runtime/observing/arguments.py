@@ -8,21 +8,22 @@ from typing import Any
 import torch
 from torch.utils import _pytree as pytree
 
-from exportdiff.runtime.observing.tensors import Leaf, Tree, leaf_snapshot, tree_snapshot
+from exportdiff.runtime.observing.tensors import Leaf, Tree, flatten, leaf_snapshot, tree_snapshot
 
 
 class Inputs:
     """The arguments of one call, with the leaves of ``(args, kwargs)`` in order and their places."""
 
-    def __init__(self, leaves: list[object], places: tuple[str, ...], spec: pytree.TreeSpec) -> None:
-        """Put the leaves together."""
-        self.leaves = leaves
-        self.places = places
-        """Where each leaf is in ``(args, kwargs)``, as ``pytree.keystr`` writes it."""
-        self.args: tuple[Any, ...]
-        self.kwargs: dict[str, Any]
-        self.args, self.kwargs = _sizes_again(pytree.tree_unflatten(leaves, spec), spec)
-        self._structure = pytree.tree_structure((self.args, self.kwargs))
+    def __init__(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        """Note the leaves."""
+        self.args = args
+        self.kwargs = kwargs
+        self.leaves, self.places, self._structure = flatten((args, kwargs))
+
+    @classmethod
+    def rebuilt(cls, leaves: list[object], spec: pytree.TreeSpec) -> Inputs:
+        """Put leaves together."""
+        return cls(*_sizes_again(pytree.tree_unflatten(leaves, spec), spec))
 
     def snapshot(self) -> Tree:
         """Copy what the leaves hold now, those that were handed in."""
@@ -47,13 +48,14 @@ def _sizes_again(value: Any, spec: pytree.TreeSpec) -> Any:
         # A deviating call may have put something else in it.
         return torch.Size(value) if all(isinstance(item, int) for item in value) else value
     if spec.type in (tuple, list):
-        return spec.type(_sizes_again(*pair) for pair in zip(value, _parts(spec), strict=True))
+        return spec.type(_sizes_again(*pair) for pair in zip(value, children(spec), strict=True))
     if spec.type is dict:
-        parts = zip(value.items(), _parts(spec), strict=True)
+        parts = zip(value.items(), children(spec), strict=True)
         return {key: _sizes_again(item, part) for (key, item), part in parts}
     return value
 
 
-def _parts(spec: pytree.TreeSpec) -> list[pytree.TreeSpec]:
+def children(spec: pytree.TreeSpec) -> list[pytree.TreeSpec]:
+    """Return the specs of the children of a pytree's root."""
     # Older versions of torch have the attribute alone, newer ones warn of it.
     return spec.children() if hasattr(spec, "children") else spec.children_specs

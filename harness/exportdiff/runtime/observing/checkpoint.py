@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import nn
 
+from exportdiff.runtime.observing.parts import observing
 from exportdiff.runtime.observing.saved_tensors import SavedTensors
 
 if TYPE_CHECKING:
@@ -23,17 +24,21 @@ class Checkpoint:
         self._containers: list[tuple[Any, Any]] = []
         self._cells: list[tuple[types.CellType, object]] = []
         self._classes: list[tuple[type, dict[str, object]]] = []
-        tensors: list[torch.Tensor] = []
-        for value in _reach(model):
-            if isinstance(value, torch.Tensor):
-                tensors.append(value)
-            elif isinstance(value, types.CellType):
-                self._cells.append((value, value.cell_contents))
-            elif isinstance(value, type):
-                self._classes.append((value, dict(vars(value))))
-            else:
-                self._containers.append((value, value.copy()))
-        self._isolation = SavedTensors(tensors)
+        self._tensors: list[torch.Tensor] = []
+        with observing("what the model holds"):
+            for value in _reach(model):
+                self._save(value)
+        self._isolation = SavedTensors(self._tensors)
+
+    def _save(self, value: Any) -> None:
+        if isinstance(value, torch.Tensor):
+            self._tensors.append(value)
+        elif isinstance(value, types.CellType):
+            self._cells.append((value, value.cell_contents))
+        elif isinstance(value, type):
+            self._classes.append((value, dict(vars(value))))
+        else:
+            self._containers.append((value, value.copy()))
 
     def is_unchanged(self) -> bool:
         """Whether all tensors are as they were."""

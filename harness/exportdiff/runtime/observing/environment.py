@@ -11,11 +11,12 @@ from torch.utils import _pytree as pytree
 
 from exportdiff.runtime.observing.checkpoint import plain_objects
 from exportdiff.runtime.observing.observation import Aftermath, Environment
+from exportdiff.runtime.observing.parts import observing
 from exportdiff.runtime.observing.process_state import read_process_state
+from exportdiff.runtime.observing.python_values import python_value
 from exportdiff.runtime.observing.tensors import (
     named_constants,
     named_state,
-    python_value,
     snapshot,
     state_snapshot,
 )
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from exportdiff.runtime.observing.arguments import Inputs
 
 
+@observing("the model")
 def read_environment(model: nn.Module, inputs: Inputs, program: ExportedProgram | None = None) -> Environment:
     """Record what an export, or lowering its ``program``, must not change."""
     modules = list(model.named_modules(remove_duplicate=False))
@@ -144,6 +146,7 @@ def mode_of(module: nn.Module) -> bool:
     return bool(getattr(module, "training", False))
 
 
+@observing("an attribute of the model")
 def plain_attributes(model: nn.Module) -> dict[str, str]:
     """Return the attributes of all modules as text, without state and without nn.Module's own attributes."""
     return {
@@ -164,6 +167,7 @@ def unregistered_attributes(model: nn.Module) -> dict[str, str]:
     }
 
 
+@observing("an object that the model holds")
 def object_attributes(model: nn.Module) -> dict[str, str]:
     """Return the attributes of the plain objects that a model can reach, as text.
 
@@ -275,6 +279,7 @@ def fakes_in_objects(model: Any) -> dict[str, str]:
     return found
 
 
+@observing("an object that the model holds")
 def held_objects(model: nn.Module) -> list[object]:
     """Return all objects that a model holds. While the list lives, no new object gets one of their ids."""
     modules = [*model.modules(), *(module for _, module in unregistered_modules(model))]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pathlib
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from traceback import walk_tb
 from typing import TYPE_CHECKING
 
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from exportdiff.core.finding import Stage
 
 _TORCH = str(pathlib.Path(torch.__file__).parent)
+_EXPORTDIFF = str(pathlib.Path(__file__).parents[2])
 
 
 @dataclass(frozen=True)
@@ -30,6 +31,9 @@ class Failure:
     """``file:function`` of the innermost informative frames inside torch, innermost last."""
     by_torch: bool = False
     """Whether torch's own Python code made the call that failed, rather than the model or another library."""
+
+    line: str = field(default="", compare=False)
+    """The innermost line outside torch and exportdiff: ``model.py, line 12``; empty if there is none."""
 
     @property
     def name(self) -> str:
@@ -86,4 +90,15 @@ def failure(error: BaseException, stage: Stage) -> Failure:
         message=without_process_details(str(error)),
         frames=tuple((informative or frames)[-3:]),
         by_torch=bool(callers) and callers[-1].startswith(_TORCH),
+        line=_own_line(error),
     )
+
+
+def _own_line(error: BaseException) -> str:
+    """Return the innermost line of the error that is not in torch or exportdiff."""
+    lines = [
+        f"{pathlib.Path(frame.f_code.co_filename).name}, line {number}"
+        for frame, number in walk_tb(error.__traceback__)
+        if not frame.f_code.co_filename.startswith((_TORCH, _EXPORTDIFF, "<"))
+    ]
+    return lines[-1] if lines else ""

@@ -12,6 +12,7 @@ from torch.nn.modules.module import register_module_forward_pre_hook
 from exportdiff.runtime.observing.aliasing import OUTPUT
 from exportdiff.runtime.observing.autograd_history import has_history, node_of
 from exportdiff.runtime.observing.failure import Failure, failure
+from exportdiff.runtime.observing.parts import parts_of
 from exportdiff.runtime.observing.tensors import TensorSnapshot, snapshot
 
 if TYPE_CHECKING:
@@ -118,5 +119,10 @@ def _of_program(node: object) -> bool:
 
 def weights(output: torch.Tensor) -> torch.Tensor:
     """Return small weights, exact in binary and not all equal: in a plain sum, differences could cancel."""
+    if (parts := parts_of(output)) is not None:
+        # Its derivatives are tensors of the same kind.
+        named = parts.tensors.items()
+        weighed = {n: weights(part) if part.is_floating_point() else part for n, part in named}
+        return parts.rebuild(weighed).detach()
     places = torch.arange(output.numel(), device=output.device)
     return places.remainder(5).sub(1).div(4).to(output.dtype).reshape(output.shape)

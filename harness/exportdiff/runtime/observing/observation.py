@@ -172,6 +172,8 @@ class Observation:
     """A call after the others, made with the example once the state was edited (runtime/inputs/edits.py)."""
     mutation_probes: tuple[MutationProbe, ...] = ()
     """Writes to the outputs of the last call that was made."""
+    backward_after_writes: Failure | None = None
+    """Why no backward pass is possible after the writes that autograd saw."""
     deviations: tuple[DeviatingCall, ...] = ()
     """Calls that may be refused; each starts from the state that the ordinary calls left."""
     small_calls: tuple[SmallCall, ...] = ()
@@ -179,6 +181,14 @@ class Observation:
     declares to accept."""
     same_operators: bool = True
     """Whether the path runs the operators that eager runs, so that results agree to the bit."""
+
+
+@dataclass(frozen=True)
+class NotObserved(Observation):
+    """A path on which something cannot be observed, which says nothing about torch."""
+
+    reason: str = field(kw_only=True)
+    """What it is, for people."""
 
 
 @dataclass(frozen=True)

@@ -8,12 +8,12 @@ them. If that fails, the model is built and exported once more.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import torch
-from torch._subclasses.fake_tensor import FakeTensor
 
 from exportdiff.runtime.observing.autograd_history import has_history
+from exportdiff.runtime.observing.parts import cannot_observe, parts_of, plain_parts, unreadable
 from exportdiff.runtime.observing.tensors import live_state, named_constants, storage_id
 from exportdiff.runtime.observing.values import LARGE, content, holds, identical
 
@@ -35,6 +35,28 @@ class _View(NamedTuple):
     stride: tuple[int, ...]
     requires_grad: bool
     kind: tuple[torch.dtype, torch.layout, torch.device]
+
+
+class _Composed(NamedTuple):
+    """A tensor that consists of others. Their values can be restored as long as it keeps the same ones."""
+
+    tensor: torch.Tensor
+    inside: _Inside
+    requires_grad: bool
+
+    def can_be_restored(self) -> bool:
+        """Whether it has no other parts and no autograd history since it was saved."""
+        tensor = self.tensor
+        kept = _inside(tensor) == self.inside and tensor.requires_grad == self.requires_grad
+        return kept and (tensor.is_leaf or not has_history(tensor))
+
+
+_Inside: TypeAlias = "tuple[tuple[int, int, torch.Size, tuple[int, ...]], ...]"
+"""The layout of each plain part."""
+
+
+def _inside(tensor: torch.Tensor) -> _Inside:
+    return tuple(map(_layout, plain_parts(tensor)))
 
 
 def _kind(tensor: torch.Tensor) -> tuple[torch.dtype, torch.layout, torch.device]:
@@ -59,33 +81,51 @@ class SavedTensors:
         """Copy each storage once, and each tensor's view of it."""
         self._values: dict[int, tuple[torch.UntypedStorage, torch.UntypedStorage | Content]] = {}
         self._views: list[_View] = []
+        self._composed: list[_Composed] = []
         for tensor in tensors:
             # A fake tensor, which a failed export may leave in the model, has no memory; nor has the wrapper
             # of a functorch transform, which export may leave in a program.
-            if tensor.layout is not torch.strided or tensor.is_meta or isinstance(tensor, FakeTensor):
+            if unreadable(tensor) or tensor.is_meta:
                 continue
-            if torch._C._functorch.is_functorch_wrapped_tensor(tensor):
-                continue
-            storage = tensor.untyped_storage()
-            if storage_id(tensor) not in self._values:
-                self._values[storage_id(tensor)] = (storage, _saved(storage))
-            self._views.append(
-                _View(
-                    tensor,
-                    storage,
-                    int(tensor.storage_offset()),
-                    tensor.shape,
-                    tensor.stride(),
-                    tensor.requires_grad and not has_history(tensor),
-                    _kind(tensor),
-                )
+            try:
+                self._add(tensor)
+            except Exception as error:
+                raise cannot_observe(tensor, error) from error
+
+    def _add(self, tensor: torch.Tensor) -> None:
+        if parts_of(tensor) is not None:
+            self._composed.append(_Composed(tensor, _inside(tensor), tensor.requires_grad))
+            for part in plain_parts(tensor):
+                self._keep(part)
+            return
+        self._keep(tensor)
+        self._views.append(
+            _View(
+                tensor,
+                tensor.untyped_storage(),
+                int(tensor.storage_offset()),
+                tensor.shape,
+                tensor.stride(),
+                tensor.requires_grad and not has_history(tensor),
+                _kind(tensor),
             )
+        )
+
+    def _keep(self, tensor: torch.Tensor) -> None:
+        """Copy the storage of a plain tensor, unless it is copied already."""
+        if storage_id(tensor) not in self._values:
+            storage = tensor.untyped_storage()
+            self._values[storage_id(tensor)] = (storage, _saved(storage))
 
     def is_unchanged(self) -> bool:
         """Whether all tensors have the values that they had, in the same memory and layout."""
-        return all(_is_as_saved(storage, values) for storage, values in self._values.values()) and all(
-            _layout(view.tensor) == (view.storage._cdata, view.offset, view.shape, view.stride)
-            for view in self._views
+        return (
+            all(_is_as_saved(storage, values) for storage, values in self._values.values())
+            and all(
+                _layout(view.tensor) == (view.storage._cdata, view.offset, view.shape, view.stride)
+                for view in self._views
+            )
+            and all(_inside(each.tensor) == each.inside for each in self._composed)
         )
 
     def restore(self) -> bool:
@@ -98,6 +138,8 @@ class SavedTensors:
         if any(tensor._is_view() for tensor in moved):  # "Can't detach views in-place"
             return False
         if any(_kind(view.tensor) != view.kind for view in self._views):
+            return False
+        if not all(each.can_be_restored() for each in self._composed):
             return False
         with torch.no_grad():
             for storage, values in self._values.values():

@@ -3,14 +3,25 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from enum import Enum
-from typing import TYPE_CHECKING, Any, Literal
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import nn
+from torch.nn.parameter import is_lazy
 from torch.utils import _pytree as pytree
 
+from exportdiff.runtime.observing.containers import attributes
+from exportdiff.runtime.observing.parts import (
+    PLAIN,
+    Parts,
+    cannot_observe,
+    has_pointer,
+    parts_of,
+    plain_parts,
+    unreadable,
+)
+from exportdiff.runtime.observing.python_values import python_value
 from exportdiff.runtime.observing.values import keep
 
 if TYPE_CHECKING:
@@ -49,7 +60,7 @@ class TensorSnapshot:
     requires_grad: bool
     device: str
     values: Values | None
-    """None when there is no data to read: a fake, meta or sparse tensor that leaked out."""
+    """None when there is no data to read: a fake or meta tensor that leaked out, or one with parts."""
     type: str = "Tensor"
     """``Parameter`` and other names for a tensor that is not a plain one."""
     conj: bool = False
@@ -58,51 +69,106 @@ class TensorSnapshot:
     """Whether it is a lazy negative of its memory."""
     exact: Values | None = None
     """In eager, on demand: the values that float64 gives (judging/precision.py)."""
+    composed: Composed | None = None
+    """The parts of a tensor that consists of others, such as a sparse one."""
+    unreadable: str = ""
+    """What kind of tensor this is, if exportdiff cannot read it."""
+
+    @property
+    def has_values(self) -> bool:
+        """Whether there is data to read, in the tensor or in its parts."""
+        return self.values is not None or self.composed is not None
 
     def __str__(self) -> str:
         """Write dtype and shape."""
         return f"{self.dtype}{list(self.shape)}"
 
 
+@dataclass(frozen=True, eq=False)
+class Composed:
+    """The tensors that a tensor consists of."""
+
+    of: str
+    """The class, or the layout of a sparse tensor."""
+    parts: Mapping[str, TensorSnapshot]
+    context: str
+    """What the class keeps besides tensors."""
+
+
 def snapshot(tensor: torch.Tensor, *, values: bool = True) -> TensorSnapshot:
-    """Copy a tensor as it is now. With ``values=False`` copy only the metadata."""
-    strided = tensor.layout is torch.strided
+    """Copy a tensor as it is now. With ``values=False`` copy only the metadata.
+
+    Raises CannotObserveError if the class of the tensor does not allow it.
+    """
+    try:
+        return _snapshot(tensor, values)
+    except Exception as error:
+        raise cannot_observe(tensor, error) from error
+
+
+def _snapshot(tensor: torch.Tensor, values: bool) -> TensorSnapshot:
+    kind = unreadable(tensor)
+    if kind and is_lazy(tensor):
+        return TensorSnapshot(_dtype(tensor), (), (), 0, tensor.requires_grad, "", None, unreadable=kind)
+    strided = tensor.layout is torch.strided and not (kind and tensor.is_nested)
+    parts = parts_of(tensor) if values else None
     return TensorSnapshot(
-        dtype=_DTYPE_NAMES.get(tensor.dtype) or str(tensor.dtype).removeprefix("torch."),
-        shape=tuple(map(_size, tensor.shape)),
+        dtype=_dtype(tensor),
+        shape=_shape(tensor, kind),
         stride=tuple(map(_size, tensor.stride())) if strided else (),
         offset=_size(tensor.storage_offset()) if strided else 0,
         requires_grad=tensor.requires_grad,
         device=tensor.device.type,
-        values=_values(tensor) if values and strided else None,
+        values=_values(tensor) if values and strided and parts is None and not kind else None,
         type=_type(tensor),
         conj=tensor.is_conj(),
         neg=tensor.is_neg(),
+        composed=None if parts is None else _composed(tensor, parts),
+        unreadable=kind,
     )
+
+
+def _dtype(tensor: torch.Tensor) -> str:
+    return _DTYPE_NAMES.get(tensor.dtype) or str(tensor.dtype).removeprefix("torch.")
+
+
+def _shape(tensor: torch.Tensor, kind: str) -> tuple[Size, ...]:
+    # A nested tensor with the layout strided has no shape.
+    return () if kind and tensor.is_nested else tuple(map(_size, tensor.shape))
+
+
+def _composed(tensor: torch.Tensor, parts: Parts) -> Composed:
+    if tensor.layout is torch.sparse_coo and not tensor.is_coalesced():
+        # The order of the elements of an uncoalesced tensor has no meaning, nor how often one occurs.
+        parts = parts_of(tensor.detach().coalesce()) or parts
+    inner = {name: snapshot(part) for name, part in parts.visible.items()}
+    return Composed(parts.of, inner, _context(parts.context))
+
+
+def _context(context: object) -> str:
+    leaves, spec = pytree.tree_flatten(context)
+    return "" if context is None else f"{list(map(python_value, leaves))} {spec}"
 
 
 def _size(size: int | torch.SymInt) -> Size:
     """Return a size. A symbolic one becomes text: asking for its value would fix it."""
     if isinstance(size, int):
         return size
+    if size.node.is_nested_int():  # its number differs between two runs
+        return "ragged"
     known = size.node.maybe_as_int()
     return str(size) if known is None else int(known)
 
 
 def _type(tensor: torch.Tensor) -> str:
-    barred = type(tensor) in _PLAIN and tensor.layout is torch.strided and not _has_pointer(tensor)
+    if isinstance(tensor, nn.Parameter) and parts_of(tensor) is not None:
+        return "Parameter"
+    barred = type(tensor) in PLAIN and tensor.layout is torch.strided and not has_pointer(tensor)
     return f"{type(tensor).__name__} whose data cannot be asked for" if barred else type(tensor).__name__
 
 
-_PLAIN = (torch.Tensor, nn.Parameter)
-
-
 def _values(tensor: torch.Tensor) -> Values | None:
-    if (
-        type(tensor) not in _PLAIN
-        or tensor.is_meta
-        or torch._C._functorch.is_functorch_wrapped_tensor(tensor)
-    ):
+    if type(tensor) not in PLAIN or tensor.is_meta:
         return None
     plain = tensor.detach()
     if plain.dtype not in _HAS_NUMPY:
@@ -116,24 +182,12 @@ def _values(tensor: torch.Tensor) -> Values | None:
         plain = plain.resolve_neg()
     if plain.dim() > _NUMPY_DIMENSIONS:
         plain = plain.reshape(-1)
-    return keep((plain if _has_pointer(plain) else plain.clone()).numpy())
+    return keep((plain if has_pointer(plain) else plain.clone()).numpy())
 
 
 # numpy.org, "NumPy 2.0.0 Release Notes": an array has at most 64 dimensions. A tensor may have more, as a
 # buffer that gains one in each call. Its values are kept in a row.
 _NUMPY_DIMENSIONS = 64
-
-
-def _has_pointer(tensor: torch.Tensor) -> bool:
-    """Whether the data can be read.
-
-    Export forbids it for its fake tensors, and for a real tensor after ``x.data = self.k``.
-    """
-    try:
-        tensor.data_ptr()
-    except RuntimeError:
-        return False
-    return True
 
 
 @dataclass(frozen=True)
@@ -160,6 +214,8 @@ class Tree:
 
     structure: str
     leaves: tuple[Leaf, ...]
+    attributes: Mapping[str, str] = field(default_factory=dict)
+    """Of an output: the attributes of its containers that are no leaves, as text, by place."""
 
 
 def tree_snapshot(tree: object, role: Callable[[torch.Tensor], str] | None = None) -> Tree:
@@ -171,7 +227,7 @@ def tree_snapshot(tree: object, role: Callable[[torch.Tensor], str] | None = Non
         Leaf(where, leaf_snapshot(leaf), role(leaf) if role and isinstance(leaf, torch.Tensor) else "fresh")
         for where, leaf in zip(places, flat, strict=True)
     )
-    return Tree(str(spec), leaves)
+    return Tree(str(spec), leaves, attributes(tree))
 
 
 def flatten(
@@ -189,24 +245,6 @@ def flatten(
 def leaf_snapshot(leaf: object) -> TensorSnapshot | str:
     """Copy a tensor; return a Python value as text."""
     return snapshot(leaf) if isinstance(leaf, torch.Tensor) else python_value(leaf)
-
-
-def python_value(value: object) -> str:
-    """Return a Python value as comparable text; for an object without a stable text, the name of its type."""
-    if value is None or isinstance(value, bool | int | float | complex | str | bytes):
-        return f"{type(value).__name__}: {value!r}"
-    if isinstance(value, Enum):
-        return f"{type(value).__name__}.{value.name}"
-    if isinstance(value, torch.dtype | torch.device | torch.layout | torch.memory_format):
-        return str(value)
-    return type(value).__name__
-
-
-def number(text: str) -> float | complex | None:
-    """Return the number that ``python_value`` has written; None if the text is no number."""
-    kind, _, written = text.partition(": ")
-    types: dict[str, type[float | complex]] = {"int": int, "float": float, "complex": complex}
-    return types[kind](written) if kind in types else None
 
 
 @dataclass(frozen=True)
@@ -310,48 +348,23 @@ def partition(
 
 
 def storage_id(tensor: torch.Tensor) -> int:
-    """Return a number that is the same for tensors in one storage, as long as they live."""
-    if tensor.layout is not torch.strided:
-        return id(tensor)
+    """Return a number that is the same for tensors in one storage, as long as they live.
+
+    A tensor that consists of others is where the first of them is.
+    """
+    try:
+        part = next(plain_parts(tensor), tensor)
+        memory = memory_of(part)
+    except Exception as error:
+        raise cannot_observe(tensor, error) from error
+    return id(part) if memory is None else int(memory._cdata)
+
+
+def memory_of(tensor: torch.Tensor) -> torch.UntypedStorage | None:
+    """Return the storage of a tensor without parts; None if it has none."""
+    if tensor.layout is not torch.strided or tensor.is_nested or is_lazy(tensor):
+        return None
     while torch._C._functorch.is_functorch_wrapped_tensor(tensor):
         # Export may leave a wrapper of a functorch transform in a program. It has no memory.
         tensor = torch._C._functorch.get_unwrapped(tensor)
-    return int(tensor.untyped_storage()._cdata)
-
-
-Role = Literal["input", "buffer", "param", "constant"]
-
-
-class Roles:
-    """Finds out whether an output is also an input or a buffer, or a view of one."""
-
-    def __init__(self, model: nn.Module, inputs: Iterable[object]) -> None:
-        """Remember the tensors that an output could be; ``inputs`` are the flattened arguments."""
-        self._objects: dict[int, str] = {}
-        self._storages: dict[int, str] = {}
-        self._seen: dict[int, torch.Tensor] = {}
-        self._kept: list[object] = []
-        """Keeps alive what a call may release (``set_``, a new buffer): no output must get its address."""
-        for leaf in inputs:
-            if isinstance(leaf, torch.Tensor):
-                self._add(leaf, "input")
-        for _, tensor in named_constants(model):
-            self._add(tensor, "constant")
-        for _, tensor in named_state(model):
-            self._add(tensor, "param" if isinstance(tensor, nn.Parameter) else "buffer")
-
-    def _add(self, tensor: torch.Tensor, role: Role) -> None:
-        self._objects.setdefault(id(tensor), role)
-        self._storages.setdefault(storage_id(tensor), role)
-        self._kept.append((tensor, tensor.untyped_storage() if tensor.layout is torch.strided else None))
-
-    def __call__(self, output: torch.Tensor) -> str:
-        """Return ``output-is-input``, ``output-views-buffer``, ``output-repeats``, ``fresh``, …."""
-        if id(output) in self._objects:
-            return f"output-is-{self._objects[id(output)]}"
-        if (storage := storage_id(output)) in self._storages:
-            return f"output-views-{self._storages[storage]}"
-        if storage in self._seen:
-            return "output-repeats" if self._seen[storage] is output else "output-shares"
-        self._seen[storage] = output
-        return "fresh"
+    return tensor.untyped_storage()

@@ -9,10 +9,10 @@ import importlib
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
-from importlib.metadata import version
 from types import FunctionType
 from typing import TYPE_CHECKING
 
+from exportdiff.core.torch_versions import torch_version
 from exportdiff.runtime.patching.binding import check_bound
 from exportdiff.runtime.patching.code import exchanged
 from exportdiff.runtime.patching.compiling import added_names
@@ -33,7 +33,13 @@ def read_fixes(folder: pathlib.Path) -> dict[str, Fix]:
 
     An empty dict if there are none. Raises FixError.
     """
-    return {name: choose_patch(candidates) for name, candidates in read_candidates(folder).items()}
+    return choose_patches(read_candidates(folder))
+
+
+def choose_patches(fixes: Mapping[str, tuple[Fix, ...]]) -> dict[str, Fix]:
+    """Return the patch that ``choose_patch`` returns for each fix, with one search for their functions."""
+    find_functions(fix for candidates in fixes.values() if len(candidates) > 1 for fix in candidates)
+    return {name: choose_patch(candidates) for name, candidates in fixes.items()}
 
 
 def choose_patch(candidates: tuple[Fix, ...]) -> Fix:
@@ -43,7 +49,7 @@ def choose_patch(candidates: tuple[Fix, ...]) -> Fix:
     """
     if len(candidates) == 1:
         return candidates[0]
-    here = _numbers(version("torch"))
+    here = _numbers(torch_version())
 
     def order(fix: Fix) -> tuple[int, tuple[int, ...]]:
         numbers = _numbers(fix.version)

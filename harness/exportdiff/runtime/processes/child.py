@@ -16,10 +16,18 @@ from dataclasses import dataclass
 from multiprocessing import connection, forkserver
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
+from exportdiff.core.errors import UsageError
 from exportdiff.runtime.processes import scratch
 from exportdiff.runtime.processes.descendants import ask_for_orphans, end_orphans, kill
 from exportdiff.runtime.processes.forwarding import Forwarding
-from exportdiff.runtime.processes.limits import MIB, Limits, be_killed_first, limit_files, limits
+from exportdiff.runtime.processes.limits import (
+    MIB,
+    Limits,
+    be_killed_first,
+    limit_files,
+    limit_of_the_shell,
+    limits,
+)
 from exportdiff.runtime.processes.network import leave_network
 from exportdiff.runtime.processes.server import server, server_pid
 from exportdiff.runtime.processes.usage import fair_share, process_tree, usage
@@ -59,6 +67,8 @@ class Death:
     """``SIGSEGV``, ``exit code 3``, ``no answer within 60 s``, ``more than 4096 MiB of memory``."""
     memory: int | None = None
     """The limit in MiB, if it took more memory than that."""
+    of_shell: bool = False
+    """Whether the shell that started the command limits the CPU time, and that may have ended it."""
 
 
 @dataclass(frozen=True)
@@ -101,7 +111,7 @@ class Child:
             self._process = self._started(theirs, setup)
         except (EOFError, OSError):  # the server was killed at this moment
             time.sleep(END_SECONDS)
-            self._process = self._started(theirs, setup)
+            self._process = self._started_again(theirs, setup)
         theirs.close()
         if prints is not None:
             prints.close()
@@ -115,6 +125,14 @@ class Child:
             process.start()
             _living.add(process.pid or 0)
         return process
+
+    def _started_again(self, pipe: Connection, setup: tuple[Any, ...]) -> BaseProcess:
+        try:
+            return self._started(pipe, setup)
+        except (EOFError, OSError) as error:
+            self._scratch.cleanup()
+            why = limit_of_the_shell() or f"{type(error).__name__}: {error}"
+            raise UsageError(f"no process that imports torch can be started ({why})") from None
 
     def __enter__(self) -> Child:
         """Do nothing: the process already runs."""
@@ -147,7 +165,10 @@ class Child:
     def death(self) -> Death:
         """Say how the process ended; call it once the pipe is broken."""
         self._ends_within(END_SECONDS)
-        return Death("abort", exit_reason(self._exit_code()))
+        code = self._exit_code()
+        if code is not None and -code in (signal.SIGXCPU, signal.SIGKILL) and limit_of_the_shell():
+            return Death("abort", limit_of_the_shell(), of_shell=True)
+        return Death("abort", exit_reason(code))
 
     def wait(self, seconds: float) -> int | Death:
         """Wait for the end; return the exit code, negative for a signal; a Death if it reaches a limit first.

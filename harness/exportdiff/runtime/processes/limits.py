@@ -60,6 +60,12 @@ def most_of_the_machine() -> int:
     return pages // MIB * 3 // 4
 
 
+def limit_of_the_shell() -> str:
+    """Name the limit of CPU time that this process was started with; empty if there is none."""
+    seconds, _ = resource.getrlimit(resource.RLIMIT_CPU)
+    return "" if seconds == resource.RLIM_INFINITY else f"ulimit -t allows {seconds} s of CPU time"
+
+
 def limit_files(size: int) -> None:
     """Let this process write no file of more than ``size`` MiB. A lower limit stays as it is."""
     _, hard = resource.getrlimit(resource.RLIMIT_FSIZE)

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import atexit
 import importlib
+import os
 import warnings
 
 from exportdiff.runtime.processes.descendants import ask_for_orphans, end_all
+from exportdiff.runtime.processes.server import SAFE_PATH
 
 MODULES = (
     "torch",
@@ -34,6 +36,8 @@ MODULES = (
     "hypothesis",
 )
 
+if os.environ.get("PYTHONSAFEPATH") == SAFE_PATH:
+    del os.environ["PYTHONSAFEPATH"]
 ask_for_orphans()
 # The server ends with the command, also if that was killed. Children leave without this.
 atexit.register(end_all)

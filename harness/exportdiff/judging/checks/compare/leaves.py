@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,11 +16,12 @@ from exportdiff.judging.checks.compare.elements import (
     signs_of_zero_differ,
 )
 from exportdiff.judging.checks.compare.tolerance import default_tolerance
-from exportdiff.runtime.observing.tensors import TensorSnapshot, number
+from exportdiff.runtime.observing.python_values import number
+from exportdiff.runtime.observing.tensors import TensorSnapshot
 from exportdiff.runtime.observing.values import identical
 
 if TYPE_CHECKING:
-    from exportdiff.runtime.observing.tensors import Size
+    from exportdiff.runtime.observing.tensors import Composed, Size
 
 
 @dataclass(frozen=True)
@@ -31,6 +32,8 @@ class LeafDifference:
     """The name of the property: one of SEVERITY."""
     expected: str
     seen: str
+    part: str = field(default="", kw_only=True)
+    """Of a tensor that consists of others: the one that differs, such as ``.values``."""
 
     @property
     def aspect(self) -> str:
@@ -39,9 +42,10 @@ class LeafDifference:
 
     def details(self, ours: str = "eager", theirs: str = "here") -> str:
         """Say what was expected and seen; the arguments name the two sides."""
+        inside = f"its part {self.part}: " if self.part else ""
         if self.word == "sign-of-zero":
-            return "equal, but for 0.0 on one side and -0.0 on the other"
-        return f"{ours}: {_LABELS.get(self.word, '')}{self.expected}; {theirs}: {self.seen}"
+            return f"{inside}equal, but for 0.0 on one side and -0.0 on the other"
+        return f"{inside}{ours}: {_LABELS.get(self.word, '')}{self.expected}; {theirs}: {self.seen}"
 
 
 _LABELS = {
@@ -82,8 +86,9 @@ class ValuesDiffer(LeafDifference):
 
     def details(self, ours: str = "eager", theirs: str = "here") -> str:
         """Say how many elements differ, and by how much."""
+        inside = f"its part {self.part}: " if self.part else ""
         return (
-            f"{self.tensor}, values differ at {self.differing} of {self.elements} places\n"
+            f"{inside}{self.tensor}, values differ at {self.differing} of {self.elements} places\n"
             f"largest difference at {list(self.place)}: {ours} {self.expected}, {theirs} {self.seen} "
             f"({self.apart:.3g} apart)"
         )
@@ -187,11 +192,13 @@ def written(value: object) -> str:
 
 
 def _compare_values(expected: TensorSnapshot, seen: TensorSnapshot) -> LeafDifference | None:
+    if expected.composed is not None and seen.composed is not None:
+        return _compare_parts(expected.composed, seen.composed)
+    if expected.has_values != seen.has_values or expected.composed is not seen.composed:
+        return LeafDifference("kind", _kind(expected), _kind(seen))
     a, b = expected.values, seen.values
     if a is None or b is None:
-        if (a is None) == (b is None):
-            return None
-        return LeafDifference("kind", f"{expected.type} {expected}", f"{seen.type} {seen}")
+        return None
     if identical(a, b):
         return None
     with np.errstate(all="ignore"):
@@ -213,3 +220,24 @@ def _compare_values(expected: TensorSnapshot, seen: TensorSnapshot) -> LeafDiffe
         largest=largest,
         tolerated=default_tolerance(expected.dtype, largest),
     )
+
+
+def _compare_parts(expected: Composed, seen: Composed) -> LeafDifference | None:
+    """Return the worst difference of two tensors that consist of others."""
+    if (expected.of, expected.context, expected.parts.keys()) != (seen.of, seen.context, seen.parts.keys()):
+        return LeafDifference("kind", _written(expected), _written(seen))
+    found = [
+        replace(unlike, part=f".{name}{unlike.part}")
+        for name, part in expected.parts.items()
+        if (unlike := compare_leaf(part, seen.parts[name])) is not None
+    ]
+    return min(found, key=lambda each: SEVERITY.index(each.word), default=None)
+
+
+def _kind(tensor: TensorSnapshot) -> str:
+    return f"{tensor.type if tensor.composed is None else tensor.composed.of} {tensor}"
+
+
+def _written(composed: Composed) -> str:
+    context = f", {composed.context}" if composed.context else ""
+    return f"{composed.of}({', '.join(composed.parts)}{context})"

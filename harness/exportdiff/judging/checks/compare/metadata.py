@@ -16,11 +16,11 @@ def unlike_recorded(actual: TensorSnapshot, recorded: TensorSnapshot) -> LeafDif
     for word in ("dtype", "device"):
         if getattr(actual, word) != getattr(recorded, word):
             return LeafDifference(word, str(getattr(actual, word)), str(getattr(recorded, word)))
-    for word, real, noted in (
-        ("shape", actual.shape, recorded.shape),
-        ("stride", meaningful_stride(actual), meaningful_stride(replace(recorded, shape=actual.shape))),
-        ("offset", (actual.offset,), (recorded.offset,)),
-    ):
+    properties = [("shape", actual.shape, recorded.shape)]
+    if len(actual.stride) == len(actual.shape):  # a sparse tensor has none
+        strides = meaningful_stride(actual), meaningful_stride(replace(recorded, shape=actual.shape))
+        properties += [("stride", *strides), ("offset", (actual.offset,), (recorded.offset,))]
+    for word, real, noted in properties:
         if not _fits(real, noted):
             return LeafDifference(word, written(getattr(actual, word)), written(getattr(recorded, word)))
     return None

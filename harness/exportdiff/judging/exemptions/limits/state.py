@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from exportdiff.judging.checks.aliasing import OutputMemory, WriteDiffers, WriteRefused, WriteShows
+from exportdiff.judging.checks.aliasing import (
+    BackwardBarred,
+    OutputMemory,
+    WriteDiffers,
+    WriteRefused,
+    WriteShows,
+)
 from exportdiff.judging.checks.compare.groups import not_together
 from exportdiff.judging.checks.compare.leaves import compare_leaf
 from exportdiff.judging.checks.fake import WrongFake
@@ -229,7 +235,7 @@ def checkpoints_recompute_from_changed_state(compared: Comparison) -> bool:
     if flow is None or eager.before is None:
         return False
     refused = (
-        isinstance(evidence, BackwardRaised)
+        isinstance(evidence, BackwardRaised | BackwardBarred)
         and evidence.failure.name == RuntimeError.__name__
         and not any(frame.startswith("checkpoint.py:") for frame in evidence.failure.frames)
     )

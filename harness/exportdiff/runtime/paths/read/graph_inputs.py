@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING
 
 import torch
 from torch.export.graph_signature import InputKind
-from torch.utils import _pytree as pytree
 
 from exportdiff.core.torch_versions.running import WRITTEN_BACK
 from exportdiff.runtime.observing.aliasing import INPUT
+from exportdiff.runtime.observing.arguments import children
 from exportdiff.runtime.observing.observation import Placeholder
-from exportdiff.runtime.observing.tensors import argument, flatten, python_value, snapshot
+from exportdiff.runtime.observing.python_values import python_value
+from exportdiff.runtime.observing.tensors import argument, snapshot
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -71,7 +72,10 @@ def in_graph_order(program: ExportedProgram, handed_in: Tree) -> list[Leaf]:
     spec = program.call_spec.in_spec
     if spec is None or spec.num_leaves != len(handed_in.leaves):
         return list(handed_in.leaves)
-    by_place = {leaf.where: leaf for leaf in handed_in.leaves}
-    numbered = pytree.tree_unflatten(range(spec.num_leaves), spec)
-    _, places, _ = flatten(numbered)
-    return [by_place[place] for place in places if place in by_place]
+    # The pytree is not built again: after a program was loaded, its keys may be of types that no dict takes.
+    names = [f"[1][{name!r}]" for name in children(spec)[1].context]
+
+    def order(leaf: Leaf) -> int:
+        return next((at for at, name in enumerate(names, 1) if leaf.where.startswith(name)), 0)
+
+    return sorted(handed_in.leaves, key=order)

@@ -22,8 +22,13 @@ def without(seen: ExportedObservation, aspects: Iterable[Aspect]) -> ExportedObs
 _WITHOUT: dict[Aspect, Callable[[ExportedObservation], ExportedObservation]] = {
     "hierarchy": lambda seen: replace(seen, exported=None, rebuilt=None),
     "state": lambda seen: replace(seen, before=None, saved=frozenset()),
-    "gradients": lambda seen: replace(seen, gradients=None),
-    "edits": lambda seen: replace(seen, edited=None, mutation_probes=()),
+    "gradients": lambda seen: replace(
+        seen,
+        gradients=None,
+        mutation_probes=tuple(replace(each, barred=None) for each in seen.mutation_probes),
+        backward_after_writes=None,
+    ),
+    "edits": lambda seen: replace(seen, edited=None, mutation_probes=(), backward_after_writes=None),
     "predictions": lambda seen: replace(seen, predictions=()),
     "deviations": lambda seen: replace(seen, deviations=()),
 }

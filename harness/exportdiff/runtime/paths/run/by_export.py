@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from exportdiff.runtime.observing.observation import NotObserved
+from exportdiff.runtime.observing.parts import CannotObserveError
 from exportdiff.runtime.paths.catalog import export_key
 from exportdiff.runtime.paths.run.compiled import observe_compiled
 from exportdiff.runtime.paths.run.exported import observe_exported
@@ -11,7 +13,7 @@ from exportdiff.runtime.paths.run.pipelined import observe_pipelined
 from exportdiff.runtime.paths.transforms.apply import varied_case
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterator, Sequence
 
     from exportdiff.core.case import Case
     from exportdiff.core.path import Path
@@ -26,11 +28,27 @@ def observe_paths(case: Case, paths: Sequence[Path], clock: Stopwatch) -> Iterat
         groups.setdefault(export_key(path), []).append(path)
     modes = {path.mode for path in paths}
     for group in groups.values():
-        varied = varied_case(case, group[0])
-        if observe := _WITHOUT_EXPORT.get(group[0].mode):
-            yield from observe(varied, group, clock)
-        else:
-            yield from observe_exported(varied, group, clock, modes)
+        yield from _observe_group(case, group, clock, modes)
+
+
+def _observe_group(
+    case: Case, group: Sequence[Path], clock: Stopwatch, modes: Collection[str]
+) -> Iterator[Observation]:
+    """Run along paths with one export. If one shows something that cannot be observed, leave it out."""
+    left = list(group)
+    while left:
+        varied = varied_case(case, left[0])
+        try:
+            if observe := _WITHOUT_EXPORT.get(left[0].mode):
+                observed = observe(varied, left, clock)
+            else:
+                observed = observe_exported(varied, left, clock, modes)
+            for seen in observed:
+                left = left[1:]
+                yield seen
+        except CannotObserveError as error:
+            path, *left = left
+            yield NotObserved(path, reason=str(error))
 
 
 _WITHOUT_EXPORT: dict[str, Callable[[Case, Sequence[Path], Stopwatch], Iterator[Observation]]] = {

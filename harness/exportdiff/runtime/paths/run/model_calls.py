@@ -23,8 +23,9 @@ from exportdiff.runtime.observing.process_state import (
     read_random_state,
     restore_modes,
 )
+from exportdiff.runtime.observing.roles import Roles
 from exportdiff.runtime.observing.saved_tensors import SavedModule, SavedTensors
-from exportdiff.runtime.observing.tensors import Roles, flatten, state_snapshot, tree_snapshot
+from exportdiff.runtime.observing.tensors import flatten, state_snapshot, tree_snapshot
 from exportdiff.runtime.paths.modes import MODES
 from exportdiff.runtime.paths.run.informative import informative_first
 
@@ -57,6 +58,7 @@ class CallResults(NamedTuple):
     mutation_probes: tuple[MutationProbe, ...] = ()
     deviations: tuple[DeviatingCall, ...] = ()
     small_calls: tuple[SmallCall, ...] = ()
+    backward_after_writes: Failure | None = None
 
 
 class CallPlan(NamedTuple):
@@ -111,7 +113,12 @@ def run_calls(
         return CallResults(tuple(calls), flow, deviations=deviations, small_calls=small)
     edit(caller.model, plan.edits)
     edited, named = caller(examples.fresh(), len(calls))
-    return CallResults(tuple(calls), flow, edited, mutation_probes(named), deviations, small)
+    probes = mutation_probes(named)
+    barred = None
+    if any(probe.tracked for probe in probes):
+        with caller.clock:
+            barred = gradients(named).failure
+    return CallResults(tuple(calls), flow, edited, probes, deviations, small, barred)
 
 
 def _gradients(model: nn.Module, named: Mapping[str, torch.Tensor]) -> Gradients:

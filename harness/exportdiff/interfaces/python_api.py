@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 from exportdiff.interfaces.checking.accepting import with_accepted
@@ -10,6 +11,7 @@ from exportdiff.interfaces.checking.found import read_fail_on
 from exportdiff.interfaces.checking.in_process import judge_in_process
 from exportdiff.interfaces.checking.loading import case_of
 from exportdiff.interfaces.checking.path_choice import chosen
+from exportdiff.interfaces.checking.report import Report
 from exportdiff.interfaces.wording import counted
 from exportdiff.known.corpus.entry import default_corpora
 
@@ -21,7 +23,17 @@ if TYPE_CHECKING:
     from exportdiff.interfaces.checking.baseline import Accept
     from exportdiff.interfaces.checking.found import FailOn, Found
     from exportdiff.interfaces.checking.path_choice import Paths
-    from exportdiff.interfaces.checking.report import Report
+
+
+@dataclass(frozen=True)
+class PrintedReport(Report):
+    """A report that prints what ``exportdiff check`` prints."""
+
+    def __str__(self) -> str:
+        """Return the text for people."""
+        from exportdiff.interfaces.reports.model_report import report_text
+
+        return report_text(self, "any", default_corpora())
 
 
 def compare(
@@ -56,7 +68,8 @@ def compare(
     accepted = acceptance(accept)
     case = case_of(model, args, kwargs, dynamic_shapes=dynamic_shapes, probes=probes)
     report = judge_in_process(case, selected, default_corpora())
-    return with_accepted(report, accepted(report.model))
+    report = with_accepted(report, accepted(report.model))
+    return PrintedReport(**{each.name: getattr(report, each.name) for each in fields(report)})
 
 
 def assert_export_equivalent(

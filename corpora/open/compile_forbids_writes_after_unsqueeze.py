@@ -1,0 +1,65 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "torch.compile: a result of unsqueeze_ or t_ cannot be written in place"
+# severity = "B"
+# severity-because = "unsqueeze_ or t_ on the result, and an in-place operator on what is returned"
+# cause = """
+# After unsqueeze_, a tensor is no view in eager, so it counts as an ordinary output. But the graph returns a
+# view for it, and autograd forbids to write to a view that was created inside a custom function."""
+# path = "compile:aot_eager@cpu"
+# check = "aliasing"
+# kind = "mismatch"
+# status = "open"
+# signatures = [
+#   ["aliasing", "mismatch", "write", "barred", "Output of CompiledFunction is view and is being"],
+# ]
+# fix = "outputs_that_are_no_views_can_be_written"
+# upstream = "https://github.com/pytorch/pytorch/issues/90507"
+# upstream-match = "mechanism"
+# affected = ["2.13.0"]
+# at-fault = """
+# torch/_functorch/_aot_autograd/runtime_wrappers.py, _transform_raw_returns does not hide a view that is an
+# ordinary output"""
+# ///
+"""`y = x * 2; y.unsqueeze_(0); return y` returns what can be written in place in eager, and not compiled.
+
+Autograd refuses the write: the result is a view that was created inside a custom function.
+"""
+
+import sys
+
+import torch
+from torch import nn
+
+
+class Model(nn.Module):
+    def forward(self, x):
+        y = x * 2
+        y.unsqueeze_(0)
+        return y  # first difference
+
+
+def make():
+    return Model(), (torch.ones(2, requires_grad=True),)
+
+
+def show():
+    model, args = make()
+    model(*args).mul_(2)
+    compiled = torch.compile(model, backend="aot_eager")
+    return compiled(*args).mul_(2)
+
+
+if __name__ == "__main__":
+    # Exit code 1 means that the bug is there: any other error exits with 3.
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)
+    try:
+        show()
+    except RuntimeError as error:
+        if "is a view and is being modified inplace" not in str(error):
+            raise
+        sys.exit(f"BUG: eager's result can be written in place, the compiled one raises {error!r:.100}")
+    print("ok: both results can be written in place")
