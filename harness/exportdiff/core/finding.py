@@ -199,7 +199,8 @@ class Finding:
     def message(self) -> str:
         """At most ten lines: what was expected, what was seen, where, by how much."""
         text = "\n".join(filter(None, self.evidence.lines()))
-        place = [] if self.first_difference is None else list(self.first_difference.lines())
+        found = self.first_difference
+        place = [] if found is None or found.why_not else list(found.lines())
         lines = [*text.splitlines()[: MESSAGE_LINES - self.probe - len(place)], *place]
         if self.probe:
             lines.append(f"call {self.call} is a probe: its sizes are not those of the example")

@@ -26,11 +26,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from types import FrameType, TracebackType
 
-_NOT_OF_USERS = (
-    str(pathlib.Path(torch.__file__).parent),
-    str(PACKAGE),
-    sysconfig.get_path("stdlib"),
-)
+_OURS = (str(pathlib.Path(torch.__file__).parent), str(PACKAGE))
+_STDLIB = sysconfig.get_path("stdlib")
 _INSTALLED = tuple({sysconfig.get_path("purelib"), sysconfig.get_path("platlib")})
 _GENERATED = "<eval_with_key>"
 """How torch.fx calls the files of its generated code."""
@@ -46,17 +43,15 @@ class CodePlace:
     module_call: int | None = None
     file: str = ""
     line: int | None = None
-    of_node: bool = False
-    """Whether a node of an exported graph says so, rather than a frame."""
 
 
 def is_of_user(file: str) -> bool:
     """Whether a file belongs to the user or to a library other than torch."""
     if file.startswith("<"):
         return file.startswith(_CASE)
-    return (file.startswith(_INSTALLED) and not file.startswith(_NOT_OF_USERS[:2])) or not file.startswith(
-        _NOT_OF_USERS
-    )
+    if file.startswith(_OURS):
+        return False
+    return file.startswith(_INSTALLED) or not file.startswith(_STDLIB)
 
 
 class ModuleCalls:
@@ -196,8 +191,8 @@ def node_place(node: fx.Node) -> CodePlace:
         number = int(numbers[-1]) + 1 if numbers and path.endswith(f"@{numbers[-1]}") else 1
     for file, line in reversed(_LINE.findall(node.stack_trace or "")):
         if is_of_user(file):
-            return CodePlace(module, number, file, int(line), of_node=True)
-    return CodePlace(module, number, of_node=True)
+            return CodePlace(module, number, file, int(line))
+    return CodePlace(module, number)
 
 
 _CALL = re.compile(r"@(\d+)")
