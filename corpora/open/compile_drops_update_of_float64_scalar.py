@@ -18,6 +18,7 @@
 # upstream = ""
 # affected = ["2.13.0"]
 # at-fault = "torch/_dynamo/output_graph.py, remove_tensorify_specialized_graphargs: asks all nodes"
+# workaround = "code"
 # ///
 """The model adds to a sum in double precision. Under torch.compile the sum stays zero.
 
@@ -49,6 +50,17 @@ def show():
     compiled.compile(backend="aot_eager")
     compiled(*args)
     return model.total, compiled.total
+
+
+def make_workaround():
+    """Add to a view of the buffer that has a dimension."""
+
+    class Summing(Model):
+        def forward(self, x):
+            self.total.view(1).add_(x.sum())
+            return x * 2
+
+    return Summing(), (torch.ones(2),)
 
 
 if __name__ == "__main__":

@@ -20,6 +20,7 @@
 # upstream-fix = "https://github.com/pytorch/pytorch/pull/197039"
 # affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/_functorch/partitioners.py, min_cut_rematerialization_partition: saves an updated input"
+# workaround = "code"
 # ///
 """The gradient of the weight is the buffer's new value, 1; compiled it is 2. The forward is right.
 
@@ -57,6 +58,21 @@ def show():
     expected = gradient(model, model, *args)
     model, args = make()
     return expected, gradient(model, torch.compile(model, backend="aot_eager"), *args)
+
+
+def make_workaround():
+    """Update the buffer in a method that torch.compile leaves alone."""
+
+    class Counting(Model):
+        @torch.compiler.disable
+        def count(self):
+            self.steps.add_(1)
+
+        def forward(self, x):
+            self.count()
+            return self.weight * x * self.steps[0]
+
+    return Counting(), (torch.ones(2),)
 
 
 if __name__ == "__main__":

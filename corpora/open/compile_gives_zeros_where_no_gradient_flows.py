@@ -18,6 +18,7 @@
 # upstream = "https://github.com/pytorch/pytorch/issues/131794"
 # affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/_functorch/_aot_autograd/runtime_wrappers.py, CompiledFunction.forward"
+# workaround = "code"
 # ///
 """Backward gives zeros to `aux.weight`, which has no part in the result; eager leaves its gradient None."""
 
@@ -46,6 +47,17 @@ def show():
     eager(*args).sum().backward()
     compiled(*args).sum().backward()
     return eager.aux.weight.grad, compiled.aux.weight.grad
+
+
+def make_workaround():
+    """Run the module that has no part in the result outside of the compiled graph."""
+
+    class Separate(Model):
+        def forward(self, x):
+            self.kept = torch.compiler.disable(self.aux)(x)
+            return self.body(x)
+
+    return Separate(), (torch.ones(1, 1),)
 
 
 if __name__ == "__main__":

@@ -18,6 +18,7 @@
 # upstream = ""
 # affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/fx/graph.py, Graph.__deepcopy__: makes nodes by create_node, which renames them"
+# workaround = "code"
 # ///
 """The graph of a program has the input `input`, its deep copy `input_1`; both signatures say `input`.
 
@@ -46,6 +47,16 @@ def show():
     program = copy.deepcopy(torch.export.export(model, args))
     expected = [spec.arg.name for spec in program.graph_signature.input_specs]
     return expected, [node.name for node in program.graph.find_nodes(op="placeholder")]
+
+
+def make_workaround():
+    """Give the argument a name that is neither a builtin of Python nor a module, such as x."""
+
+    class Renamed(Model):
+        def forward(self, x):
+            return x + 1
+
+    return Renamed(), (torch.ones(1),)
 
 
 if __name__ == "__main__":

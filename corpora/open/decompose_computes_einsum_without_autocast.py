@@ -19,6 +19,7 @@
 # upstream-match = "mechanism"
 # affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/_subclasses/functional_tensor.py, FunctionalTensorMode.__torch_dispatch__: func.decompose"
+# workaround = "code"
 # ///
 """einsum gives bfloat16 within autocast; the decomposed program gives float32.
 
@@ -44,6 +45,18 @@ def make():
 def show():
     model, args = make()
     return model(*args).dtype, torch.export.export(model, args).run_decompositions().module()(*args).dtype
+
+
+def make_workaround():
+    """Cast the arguments of einsum, instead of leaving it to autocast."""
+
+    class Casting(Model):
+        def forward(self, x):
+            with torch.autocast("cpu", dtype=torch.bfloat16):
+                x = x.to(torch.bfloat16)
+                return torch.einsum("ij,kj->ik", x, x)
+
+    return Casting(), (torch.ones(2, 2),)
 
 
 if __name__ == "__main__":

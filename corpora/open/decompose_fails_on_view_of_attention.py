@@ -24,6 +24,7 @@
 # upstream-match = "mechanism"
 # affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/_decomp/decompositions.py, scaled_dot_product_flash_attention_for_cpu: strides"
+# workaround = "code"
 # ///
 """Attention gives its result the layout of the query, its decomposition another one: length, batch, heads.
 
@@ -53,6 +54,18 @@ def show():
     model, args = make()
     ep = torch.export.export(model, args)
     ep.run_decompositions()
+
+
+def make_workaround():
+    """Call reshape instead of view on the result of attention."""
+
+    class Reshaping(Model):
+        def forward(self, x):
+            heads = x.transpose(1, 2)
+            x = nn.functional.scaled_dot_product_attention(heads, heads, heads)
+            return x.transpose(1, 2).reshape(6, 8)
+
+    return Reshaping(), (torch.ones(2, 3, 2, 4),)
 
 
 if __name__ == "__main__":

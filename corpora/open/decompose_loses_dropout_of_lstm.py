@@ -18,6 +18,7 @@
 # upstream = ""
 # affected = ["2.13.0"]
 # at-fault = "torch/_decomp/decompositions.py, _rnn_helper: num_layers < i - 1 never holds"
+# workaround = "code"
 # ///
 """After run_decompositions, an LSTM in train mode no longer drops out between its layers.
 
@@ -49,6 +50,23 @@ def show():
     model, args = make()
     decomposed = torch.export.export(model, args).run_decompositions().module()
     return model(*args), decomposed(*args)
+
+
+def make_workaround():
+    """Use one LSTM for each layer, with dropout between them."""
+
+    class Layers(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.first, self.second = torch.nn.LSTM(2, 2), torch.nn.LSTM(2, 2)
+            self.dropout = torch.nn.Dropout(1.0)
+            for parameter in self.parameters():
+                torch.nn.init.ones_(parameter)
+
+        def forward(self, x):
+            return self.second(self.dropout(self.first(x)[0]))[0]
+
+    return Layers(), (torch.ones(1, 1, 2),)
 
 
 if __name__ == "__main__":

@@ -19,6 +19,7 @@
 # upstream = "https://github.com/pytorch/executorch/issues/7515"
 # upstream-match = "place"
 # at-fault = "torch/export/exported_program.py, _remove_unnecessary_copy_op_pass: replace_all_uses_with"
+# workaround = "code"
 # ///
 """`self.last.copy_(y); return y` returns y; decomposed, it returns self.last, which the next call overwrites.
 
@@ -53,6 +54,20 @@ def show():
     model(torch.zeros(2))
     program(torch.zeros(2))
     return expected, got
+
+
+def make_workaround():
+    """Return a clone of what was copied into the buffer."""
+
+    class Cloning(Model):
+        def forward(self, x):
+            y = x + 1
+            self.last.copy_(y)
+            return y.clone()
+
+    model = Cloning()
+    model.register_buffer("last", torch.zeros(2))
+    return model, (torch.ones(2),)
 
 
 if __name__ == "__main__":

@@ -17,6 +17,7 @@
 # affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # upstream = ""
 # at-fault = "torch/export/_unlift.py, _get_input_guards_for_graph: no case for None"
+# workaround = "code"
 # ///
 """An optional argument was None at export: a tensor in its place is accepted, and not used.
 
@@ -44,6 +45,16 @@ def show():
     program = torch.export.export(model, args).module()
     x = torch.ones(1)
     return model(x, x), program(x, x)
+
+
+def make_workaround():
+    """Leave the optional argument out instead of passing None: then a call with it is refused."""
+
+    class Optional(Model):
+        def forward(self, x, bias=None):
+            return x if bias is None else x + bias
+
+    return Optional(), (torch.ones(1),)
 
 
 if __name__ == "__main__":

@@ -19,6 +19,7 @@
 # undecided = ["2.9.1", "2.11.0"]
 # upstream = ""
 # at-fault = "torch/export/_unlift.py, _get_input_guards_for_graph: int, float and str alone are guarded"
+# workaround = "code"
 # ///
 """Exported with Mode.ADD, `ep.module()` adds for Mode.SUBTRACT as well.
 
@@ -50,6 +51,16 @@ def show():
     model, (x, mode) = make()
     program = torch.export.export(model, (x, mode)).module()
     return model(x, Mode.SUBTRACT), program(x, Mode.SUBTRACT)
+
+
+def make_workaround():
+    """Pass the value of the member: numbers and strings are compared with those of the export."""
+
+    class Reading(Model):
+        def forward(self, x, mode):
+            return x + 1 if Mode(mode) is Mode.ADD else x - 1
+
+    return Reading(), (torch.zeros(1), Mode.ADD.value)
 
 
 if __name__ == "__main__":

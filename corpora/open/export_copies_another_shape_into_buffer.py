@@ -26,6 +26,9 @@
 # affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # upstream = ""
 # at-fault = "torch/export/_trace.py, _make_fx_helper: aten.copy_ into a buffer of another shape or dtype"
+# workaround = """
+# none: an exported program cannot give a buffer another shape; a cache that grows has to be an argument
+# and a result"""
 # ///
 """A cache that grows by `self.cache = torch.cat(...)`: export succeeds, and no call of the program does.
 

@@ -18,6 +18,7 @@
 # affected = ["2.13.0"]
 # upstream = ""
 # at-fault = "torch/export/_trace.py, _make_fx_helper: buffer_input_names counts buffers that are no inputs"
+# workaround = "code"
 # ///
 """The optional mask is None. The counter stays 0, and the caller finds its value in `x`.
 
@@ -52,6 +53,17 @@ def show():
     (expected,), (got,) = make()[1], make()[1]
     program(got)
     return expected, got
+
+
+def make_workaround():
+    """Write the new value into the buffer instead of assigning it."""
+
+    class Writing(Model):
+        def forward(self, x):
+            self.count.copy_(self.count + 2)
+            return x + 1
+
+    return Writing(), (torch.ones(1),)
 
 
 if __name__ == "__main__":

@@ -19,6 +19,7 @@
 # upstream = "https://github.com/pytorch/pytorch/issues/171978"
 # upstream-match = "mechanism"
 # at-fault = "torch/_subclasses/fake_impls.py, _pack_padded_sequence: res_size and the dtype of batch_size"
+# workaround = "code"
 # ///
 """Two sequences, of 3 steps and of 1, are packed into 4 rows. The program divides the sum of the rows by 3.
 
@@ -46,6 +47,17 @@ def show():
     model, args = make()
     program = torch.export.export(model, args).module()
     return model(*args), program(*args)
+
+
+def make_workaround():
+    """Select the rows by a mask instead of packing them."""
+
+    class Masking(Model):
+        def forward(self, x, lengths):
+            rows = x[torch.arange(x.shape[1]) < lengths.unsqueeze(1)]
+            return rows.sum(0) / rows.shape[0]
+
+    return Masking(), (torch.ones(2, 3, 1), torch.tensor([3, 1]))
 
 
 if __name__ == "__main__":

@@ -20,6 +20,7 @@
 # upstream-fix = "https://github.com/pytorch/pytorch/pull/185106"
 # at-fault = "torch/export/_trace.py, _non_strict_export: only registered names get the fake tensors"
 # affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
+# workaround = "code"
 # ///
 """A registered parameter that is read through a list becomes a constant of the program, without gradient.
 
@@ -58,6 +59,23 @@ def show():
     expected = gradient(model, args)
     model, args = make()
     return expected, gradient(torch.export.export(model, args, strict=False).module(), args)
+
+
+def make_workaround():
+    """Keep the names of the parameters in the list, and read each parameter by its name."""
+
+    class Reading(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.layer = nn.Linear(2, 1)
+            self.decayed = ["layer.weight"]
+
+        def forward(self, x):
+            weights = map(self.get_parameter, self.decayed)
+            return self.layer(x).sum() + sum(weight.square().sum() for weight in weights)
+
+    torch.manual_seed(0)
+    return Reading(), (torch.ones(1, 2),)
 
 
 if __name__ == "__main__":

@@ -18,6 +18,7 @@
 # affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # upstream = ""
 # at-fault = "torch/_functorch/_aot_autograd/utils.py, register_buffer_assignment_hook: root module only"
+# workaround = "code"
 # ///
 """`self.count = self.count + 1` counts in the root module, and does nothing one module further down.
 
@@ -53,6 +54,18 @@ def show():
     model(*args)
     program(*args)
     return model[0].count, program.get_buffer("0.count")
+
+
+def make_workaround():
+    """Write the new value into the buffer instead of assigning it."""
+
+    class Writing(Counter):
+        @torch.compiler.disable
+        def forward(self, x):
+            self.count.copy_(self.count + 1)
+            return x + self.count
+
+    return nn.Sequential(Writing()), (torch.ones(1),)
 
 
 if __name__ == "__main__":

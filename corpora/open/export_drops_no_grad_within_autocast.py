@@ -18,6 +18,7 @@
 # upstream = ""
 # affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/_export/passes/replace_set_grad_with_hop_pass.py, _is_set_grad_enabled_sub_mod"
+# workaround = "code"
 # ///
 """In eager no gradient flows through `target`; the exported program lets it flow, and the gradient is 0.
 
@@ -60,6 +61,18 @@ def show():
     fresh = make()[0]
     expected = gradient(fresh, fresh.weight)
     return expected, got
+
+
+def make_workaround():
+    """Detach the value instead of computing it under no_grad."""
+
+    class Detaching(Model):
+        def forward(self, x):
+            with torch.autocast("cpu", dtype=torch.bfloat16):
+                target = (x * self.weight).detach()
+                return x * self.weight - target
+
+    return Detaching(), (torch.ones(2),)
 
 
 if __name__ == "__main__":

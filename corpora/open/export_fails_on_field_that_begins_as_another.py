@@ -18,6 +18,7 @@
 # affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # upstream = ""
 # at-fault = "torch/export/_unlift.py, _convert_guards_code_to_fn: paths are replaced in the text of guards"
+# workaround = "code"
 # ///
 """`ep.module()` raises SyntaxError: a check in the function that it makes reads `args[0]_max.size()[0] == 1`.
 
@@ -49,6 +50,20 @@ def show():
     model, args = make()
     program = torch.export.export(model, args)
     program.module()
+
+
+def make_workaround():
+    """Name the fields such that no name is the beginning of another."""
+
+    class Renamed(NamedTuple):
+        value: torch.Tensor
+        max_value: torch.Tensor
+
+    class Reading(Model):
+        def forward(self, x):
+            return x.value + x.max_value
+
+    return Reading(), (Renamed(torch.zeros(1), torch.zeros(1)),)
 
 
 if __name__ == "__main__":

@@ -18,6 +18,7 @@
 # affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # upstream = ""
 # at-fault = "torch/export/_trace.py, _make_fx_helper: `new_node.meta = name_node.meta` of a placeholder"
+# workaround = "code"
 # ///
 """`self.last = x` for a buffer `last`: the graph that export itself has built does not pass its own check.
 
@@ -47,6 +48,19 @@ def make():
 def show():
     model, args = make()
     torch.export.export(model, args)
+
+
+def make_workaround():
+    """Write the input into the buffer instead of assigning it."""
+
+    class Writing(Model):
+        def forward(self, x):
+            self.last.copy_(x)
+            return x + 1
+
+    model = Writing()
+    model.register_buffer("last", torch.zeros(1))
+    return model, (torch.ones(1),)
 
 
 if __name__ == "__main__":

@@ -21,6 +21,7 @@
 # upstream-match = "mechanism"
 # affected = ["2.13.0"]
 # at-fault = "torch/nn/modules/transformer.py, TransformerEncoder.forward: do_mask_check and is_compiling()"
+# workaround = "code"
 # ///
 """The second position is padding: eager returns zeros there, the exported program what the layers compute.
 
@@ -52,6 +53,23 @@ def make():
 def show():
     model, args = make()
     return model(*args)[0, 1], torch.export.export(model, args).module()(*args)[0, 1]
+
+
+def make_workaround():
+    """Switch the nested tensor off, and fill the padded positions of the result with zeros."""
+
+    class Filling(nn.Module):
+        def __init__(self):
+            super().__init__()
+            layer = nn.TransformerEncoderLayer(2, 2, 2, batch_first=True)
+            self.encoder = nn.TransformerEncoder(layer, 1, enable_nested_tensor=False)
+
+        @torch.no_grad()
+        def forward(self, x, padding):
+            y = self.encoder(x, src_key_padding_mask=padding)
+            return y.masked_fill(padding.unsqueeze(-1), 0.0)
+
+    return Filling().eval(), (torch.rand(1, 2, 2), torch.tensor([[False, True]]))
 
 
 if __name__ == "__main__":

@@ -18,6 +18,7 @@
 # upstream = ""
 # affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/fx/experimental/proxy_tensor.py, PreDispatchTorchFunctionMode: Tensor.requires_grad_"
+# workaround = "code"
 # ///
 """The model asks for gradients of its input; the exported program does not, and says nothing.
 
@@ -44,6 +45,16 @@ def show():
     model, args = make()
     program = torch.export.export(model, args, strict=False).module()
     return model(torch.ones(1)).requires_grad, program(torch.ones(1)).requires_grad
+
+
+def make_workaround():
+    """Call requires_grad_() on the input before you give it to the model."""
+
+    class Plain(Model):
+        def forward(self, x):
+            return x * 2
+
+    return Plain(), (torch.ones(1).requires_grad_(),)
 
 
 if __name__ == "__main__":

@@ -20,6 +20,7 @@
 # upstream = "https://github.com/pytorch/pytorch/issues/155114"
 # upstream-match = "mechanism"
 # at-fault = "torch/_functorch/_aot_autograd/frontend_utils.py, _restore_all_module_attributes"
+# workaround = "code"
 # ///
 """A model that caches a tensor on its first call is of no use after it was exported.
 
@@ -49,6 +50,20 @@ def show():
     model, args = make()
     torch.export.export(model, args)
     return make()[0](*args), model(*args)
+
+
+def make_workaround():
+    """Make the tensor in __init__, and register it as a buffer."""
+
+    class Ready(Model):
+        def __init__(self):
+            super().__init__()
+            self.register_buffer("cache", torch.arange(2.0), persistent=False)
+
+        def forward(self, x):
+            return x + self.cache
+
+    return Ready(), (torch.ones(2),)
 
 
 if __name__ == "__main__":

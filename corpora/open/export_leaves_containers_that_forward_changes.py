@@ -18,6 +18,7 @@
 # upstream = ""
 # affected = ["2.13.0"]
 # at-fault = "torch/export/_trace.py, Wrapper.forward of _non_strict_export: drops what forward changed"
+# workaround = "code"
 # ///
 """The caller gives a cache and goes on with it. The exported program computes with it, but never fills it.
 
@@ -46,6 +47,22 @@ def show():
     model(x, expected)
     program(x, cache)
     return expected, cache
+
+
+def make_workaround():
+    """Return the new keys, and put them into the cache after the call."""
+
+    class Returning(Model):
+        def forward(self, x, cache):
+            keys = torch.cat([cache["keys"], x])
+            return keys.sum(), keys
+
+    return Returning(), (torch.ones(1), {"keys": torch.zeros(1)})
+
+
+def workaround_call(module, x, cache):
+    result, cache["keys"] = module(x, cache)
+    return result
 
 
 if __name__ == "__main__":

@@ -19,6 +19,7 @@
 # upstream = "https://github.com/pytorch/pytorch/issues/163189"
 # upstream-match = "mechanism"
 # at-fault = "torch/_functorch/_aot_autograd/frontend_utils.py, _detect_attribute_assignment"
+# workaround = "code"
 # ///
 """A model that makes a buffer on its first call is of no use after it was exported.
 
@@ -50,6 +51,20 @@ def show():
     model, args = make()
     torch.export.export(model, args)
     return make()[0](*args), model(*args)
+
+
+def make_workaround():
+    """Make the buffer in __init__."""
+
+    class Ready(Model):
+        def __init__(self):
+            super().__init__()
+            self.register_buffer("mask", torch.ones(2, 2).tril())
+
+        def forward(self, x):
+            return self.mask @ x
+
+    return Ready(), (torch.ones(2),)
 
 
 if __name__ == "__main__":

@@ -20,6 +20,7 @@
 # upstream = ""
 # affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/export/_trace.py, _make_fx_helper: aten.copy_ for every assigned buffer"
+# workaround = "code"
 # ///
 """Assigning a buffer gives a name another tensor; the exported program writes into the old tensor instead.
 
@@ -49,6 +50,20 @@ def show():
     model, args = make()
     program = torch.export.export(*make(), strict=False).module()
     return model(*args), program(*args)
+
+
+def make_workaround():
+    """Clone the old value before you assign the new one."""
+
+    class Cloning(Model):
+        def forward(self, x):
+            previous = self.state.clone()
+            self.state = self.state + x
+            return previous
+
+    model = Cloning()
+    model.register_buffer("state", torch.zeros(1))
+    return model, (torch.ones(1),)
 
 
 if __name__ == "__main__":

@@ -19,6 +19,7 @@
 # upstream = "https://github.com/pytorch/pytorch/issues/144683"
 # upstream-match = "mechanism"
 # at-fault = "torch/_export/non_strict_utils.py, make_fake_inputs: one fake tensor for a tensor given twice"
+# workaround = "code"
 # ///
 """The example has one tensor for two arguments: the program ignores the first argument.
 
@@ -46,6 +47,11 @@ def show():
     program = torch.export.export(model, args).module()
     x, y = torch.ones(2), torch.full((2,), 2.0)
     return model(x, y), program(x, y)
+
+
+def make_workaround():
+    """Export with a separate tensor for each argument."""
+    return Model(), (torch.ones(2), torch.ones(2))
 
 
 if __name__ == "__main__":

@@ -17,6 +17,7 @@
 # affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # upstream = ""
 # at-fault = "torch/export/_unlift.py, eq_spec: the children of dicts are compared by position"
+# workaround = "code"
 # ///
 """`ep.module()` refuses keys in another order where one value is a tensor and one a tuple.
 
@@ -42,6 +43,11 @@ def show():
     model, args = make()
     program = torch.export.export(model, args).module()
     program({"b": (torch.ones(1),), "a": torch.ones(1)})
+
+
+def workaround_call(module, x):
+    """Give the keys in the order that they had at export."""
+    return module({"a": x["a"], "b": x["b"]})
 
 
 if __name__ == "__main__":

@@ -19,6 +19,7 @@
 # at-fault = "torch/_dynamo/variables/builtin.py, _call_min_max_binary: self.fn is max"
 # affected = ["2.11.0", "2.13.0", "2.14.1"]
 # undecided = ["2.9.1"]
+# workaround = "code"
 # ///
 """In a branch of torch.cond, `max(x.shape[0], 1)` is 2 in eager, and 1 in the exported program.
 
@@ -50,6 +51,16 @@ def make():
 def show():
     model, args = make()
     return model(*args), torch.export.export(model, args, strict=False).module()(*args)
+
+
+def make_workaround():
+    """Call torch.sym_max instead of max on sizes."""
+
+    class Scaling(Model):
+        def scaled(self, x):
+            return x * torch.sym_max(x.shape[0], 1)
+
+    return Scaling(), (torch.ones(2),)
 
 
 if __name__ == "__main__":

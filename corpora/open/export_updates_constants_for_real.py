@@ -18,6 +18,7 @@
 # upstream = ""
 # affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/_subclasses/fake_tensor.py, FakeTensorMode._dispatch_impl: runs in-place ops for real"
+# workaround = "code"
 # ///
 """Exporting a model must not change it: here it moves a counter from 0 to 1.
 
@@ -48,6 +49,20 @@ def show():
     model, args = make()
     torch.export.export(model, args, strict=False)
     return 0.0, model.count.item()
+
+
+def make_workaround():
+    """Register the tensor as a buffer."""
+
+    class Counting(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.register_buffer("count", torch.zeros(1), persistent=False)
+
+        def forward(self, x):
+            return x + self.count.add_(1)
+
+    return Counting(), (torch.ones(1),)
 
 
 if __name__ == "__main__":

@@ -18,6 +18,7 @@
 # upstream = ""
 # affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/export/dynamic_shapes.py, _process_dynamic_shapes: marks that only a success clears"
+# workaround = "code"
 # ///
 """A refused export with Dim.AUTO or Dim.DYNAMIC marks the caller's tensor: the next one is dynamic too.
 
@@ -50,6 +51,11 @@ def show():
         torch.export.export(model, args, dynamic_shapes=dynamic_shapes())
     (x,) = torch.export.export(torch.nn.Identity(), args).graph.find_nodes(op="placeholder")
     return "2", str(x.meta["val"].shape[0])
+
+
+def workaround_options():
+    """Name the dimension: only Dim.AUTO and Dim.DYNAMIC mark the example inputs."""
+    return {"dynamic_shapes": {"x": {0: torch.export.Dim("n")}}}
 
 
 if __name__ == "__main__":

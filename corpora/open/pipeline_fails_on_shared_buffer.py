@@ -29,6 +29,7 @@
 # affected = ["2.11.0", "2.13.0", "2.14.1"]
 # undecided = ["2.9.1"]
 # at-fault = "torch/distributed/pipelining/_IR.py, Pipe._from_traced: named_buffers() drops names"
+# workaround = "code"
 # ///
 """Two modules share a non-persistent buffer: AssertionError: Attribute 'a' not found in model.
 
@@ -62,6 +63,21 @@ def make():
 def show():
     model, args = make()
     pipeline(model, args)
+
+
+def make_workaround():
+    """Register the buffer in one module, and read it there."""
+
+    class Once(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.a, self.b = nn.Module(), nn.Module()
+            self.a.register_buffer("table", torch.ones(1), persistent=False)
+
+        def forward(self, x):
+            return x + self.a.table
+
+    return Once(), (torch.ones(1),)
 
 
 if __name__ == "__main__":

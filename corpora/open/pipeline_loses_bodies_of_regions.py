@@ -29,6 +29,7 @@
 # affected = ["2.13.0", "2.14.1"]
 # undecided = ["2.9.1", "2.11.0"]
 # at-fault = "torch/distributed/pipelining/_unflatten.py, _outline_submodules: seen_attrs is not used"
+# workaround = "code"
 # ///
 """A no_grad block: RuntimeError: Node submod_1 target submod_1 references nonexistent attribute.
 
@@ -56,6 +57,16 @@ def make():
 def show():
     model, args = make()
     pipeline(model, args)
+
+
+def make_workaround():
+    """Detach the result instead of computing it under no_grad."""
+
+    class Detaching(Model):
+        def forward(self, x):
+            return (x + 1).detach()
+
+    return Detaching(), (torch.ones(1),)
 
 
 if __name__ == "__main__":

@@ -18,6 +18,7 @@
 # upstream = ""
 # affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/distributed/pipelining/_IR.py, Pipe._from_traced: inputs_to_state[attr.name]"
+# workaround = "code"
 # ///
 """The second stage is to subtract the buffer `mean` from the mean of `x`: it does the reverse, in silence.
 
@@ -47,6 +48,19 @@ def make():
 def show():
     model, args = make()
     return model(*args), pipeline(model, args, split_spec={"child": SplitPoint.BEGINNING})(*args)[0]
+
+
+def make_workaround():
+    """Give the buffer a name that no operator of the model has."""
+
+    class Renamed(Model):
+        def forward(self, x):
+            return self.child(x.mean()) - self.offset
+
+    model = Renamed()
+    model.child = nn.ReLU()
+    model.register_buffer("offset", torch.tensor(1.0))
+    return model, (torch.tensor([3.0]),)
 
 
 if __name__ == "__main__":

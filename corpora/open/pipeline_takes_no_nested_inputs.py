@@ -26,6 +26,7 @@
 # upstream = ""
 # affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/distributed/pipelining/_IR.py, Pipe.forward: the inputs are not flattened"
+# workaround = "code"
 # ///
 """A list of two tensors: RuntimeError: Expected positional argument for ... pair_1.
 
@@ -51,6 +52,16 @@ def make():
 def show():
     model, args = make()
     pipeline(model, args)(*args)
+
+
+def make_workaround():
+    """Take each tensor as an argument of its own."""
+
+    class Flat(Model):
+        def forward(self, first, second):
+            return first + second
+
+    return Flat(), (torch.ones(1), torch.ones(1))
 
 
 if __name__ == "__main__":

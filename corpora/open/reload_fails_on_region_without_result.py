@@ -28,6 +28,7 @@
 # upstream = ""
 # affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/_export/serde/serialize.py, GraphModuleDeserializer.deserialize_outputs: no outputs"
+# workaround = "code"
 # ///
 """A no_grad region that only updates its input: saving raises nothing, loading raises SpecViolationError.
 
@@ -59,6 +60,16 @@ def show():
     torch.export.save(torch.export.export(model, args), file)
     file.seek(0)
     torch.export.load(file)
+
+
+def make_workaround():
+    """Update a detached view of the tensor instead of the tensor under no_grad."""
+
+    class Detaching(Model):
+        def forward(self, x):
+            x.detach().add_(1)
+
+    return Detaching(), (torch.ones(1),)
 
 
 if __name__ == "__main__":

@@ -21,6 +21,7 @@
 # upstream = ""
 # affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/export/pt2_archive/_package.py, _load_state_dict: nn.Parameter(...) for each name"
+# workaround = "code"
 # ///
 """One parameter under two names is two parameters after save and load.
 
@@ -56,6 +57,21 @@ def show():
     torch.export.save(torch.export.export(model, args), file)
     file.seek(0)
     return 1, len(list(torch.export.load(file).module().parameters()))
+
+
+def make_workaround():
+    """Register each tensor under one name, and read it by this name everywhere."""
+
+    class Named(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.a = torch.nn.Parameter(torch.ones(1))
+            self.register_buffer("c", torch.ones(1))
+
+        def forward(self, x):
+            return x + self.a + self.a + self.c + self.c
+
+    return Named(), (torch.ones(1),)
 
 
 if __name__ == "__main__":

@@ -24,6 +24,7 @@
 # upstream = "https://github.com/pytorch/pytorch/issues/136113"
 # upstream-match = "place"
 # at-fault = "torch/_export/serde/serialize.py, _SYM_OPS: less than allowed_builtin_ops of the verifier"
+# workaround = "code"
 # ///
 """The program is exported and runs; saving it raises "op <built-in function floor> is not in _SYM_OPS".
 
@@ -54,6 +55,16 @@ def dynamic_shapes():
 def show():
     model, args = make()
     torch.export.save(torch.export.export(model, args, dynamic_shapes=dynamic_shapes()), io.BytesIO())
+
+
+def make_workaround():
+    """Divide with // instead of math.floor."""
+
+    class Dividing(Model):
+        def forward(self, x):
+            return x[: x.shape[0] // 2]
+
+    return Dividing(), (torch.ones(4),)
 
 
 if __name__ == "__main__":

@@ -18,6 +18,7 @@
 # upstream = ""
 # affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/_dynamo/variables/tensor.py, TensorVariable.method_attr_data: _get_data_attr"
+# workaround = "code"
 # ///
 """The program does not read its input: what it returns is a FakeTensor, without any data.
 
@@ -43,6 +44,16 @@ def make():
 def show():
     model, args = make()
     return model(*args), torch.export.export(model, args, strict=True).module()(*args)
+
+
+def make_workaround():
+    """Call detach() instead of reading .data."""
+
+    class Detaching(Model):
+        def forward(self, x):
+            return x.detach() + 1
+
+    return Detaching(), (torch.ones(1),)
 
 
 if __name__ == "__main__":

@@ -20,6 +20,7 @@
 # affected = ["2.11.0", "2.13.0", "2.14.1"]
 # undecided = ["2.9.1"]
 # at-fault = "torch/export/_trace.py, ExportDynamoConfig: replay_side_effects = False, _buffers included"
+# workaround = "code"
 # ///
 """`self.count = self.count + 1` is a Python side effect to Dynamo, and export throws those away.
 
@@ -51,6 +52,19 @@ def show():
     model(*args)
     program(*args)
     return model.count, program.count
+
+
+def make_workaround():
+    """Write the new value into the buffer instead of assigning it."""
+
+    class Writing(Model):
+        def forward(self, x):
+            self.count.copy_(self.count + 1)
+            return x + self.count
+
+    model = Writing()
+    model.register_buffer("count", torch.zeros(1))
+    return model, (torch.ones(1),)
 
 
 if __name__ == "__main__":

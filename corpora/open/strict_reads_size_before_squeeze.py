@@ -21,6 +21,7 @@
 # affected = ["2.9.1", "2.11.0", "2.13.0"]
 # unaffected = ["2.14.1"]
 # at-fault = "torch/_dynamo/variables/tensor.py, _sync_if_inplace_mutation: if has_tensor_arg"
+# workaround = "code"
 # ///
 """After squeeze_ the first dimension has size 2: eager multiplies by 2, the exported program by 1, silently.
 
@@ -48,6 +49,18 @@ def make():
 def show():
     model, args = make()
     return model(*args), torch.export.export(model, args, strict=True).module()(*args)
+
+
+def make_workaround():
+    """Call squeeze instead of squeeze_."""
+
+    class Squeezing(Model):
+        def forward(self, x):
+            x = x + 1
+            x = x.squeeze(0)
+            return x * x.shape[0]
+
+    return Squeezing(), (torch.ones(1, 2),)
 
 
 if __name__ == "__main__":

@@ -18,6 +18,7 @@
 # upstream = ""
 # affected = ["2.13.0"]
 # at-fault = "torch/_dynamo/functional_export.py, DynamoGraphTransformer.placeholder: registers example_value"
+# workaround = "code"
 # ///
 """What the program returns is a FakeTensor, without any data."""
 
@@ -42,6 +43,20 @@ def make():
 def show():
     model, args = make()
     return model(*args), torch.export.export(model, args, strict=True).module()(*args)
+
+
+def make_workaround():
+    """Make a tensor of the array in __init__, and register it as a buffer."""
+
+    class Reading(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.register_buffer("mean", torch.ones(1), persistent=False)
+
+        def forward(self, x):
+            return x - self.mean
+
+    return Reading(), (torch.ones(1),)
 
 
 if __name__ == "__main__":

@@ -17,6 +17,7 @@
 # upstream = ""
 # affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/export/passes/__init__.py, move_to_device_pass: nn.Parameter(...) for each name"
+# workaround = "code"
 # ///
 """One parameter under two names is two parameters after move_to_device_pass, even to where it is.
 
@@ -47,6 +48,20 @@ def show():
     model, args = make()
     moved = move_to_device_pass(torch.export.export(model, args), "cpu").module()
     return 1, len(list(moved.parameters()))
+
+
+def make_workaround():
+    """Register the parameter under one name, and read it by this name everywhere."""
+
+    class Named(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.a = torch.nn.Parameter(torch.ones(1))
+
+        def forward(self, x):
+            return x + self.a + self.a
+
+    return Named(), (torch.ones(1),)
 
 
 if __name__ == "__main__":

@@ -18,6 +18,9 @@
 # upstream = ""
 # affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/export/unflatten.py, UnflattenedModule.__init__: self.input_placeholders"
+# workaround = """
+# none: no change of the model helps; call torch.export.unflatten once more instead of copying its
+# result"""
 # ///
 """copy.deepcopy fails on the result of unflatten, here for a model of one nn.ReLU.
 

@@ -18,6 +18,7 @@
 # upstream = ""
 # affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/export/unflatten.py, UnflattenedModule.process_forward_inputs"
+# workaround = "code"
 # ///
 """A branch on a dynamic size: for three rows eager gives -1, unflatten gives 1.
 
@@ -52,6 +53,16 @@ def show():
     model, args = make()
     unflattened = torch.export.unflatten(torch.export.export(model, args, dynamic_shapes=dynamic_shapes()))
     return model(torch.zeros(3)), unflattened(torch.zeros(3))
+
+
+def make_workaround():
+    """Choose by torch.cond, so that the program has both branches."""
+
+    class Choosing(Model):
+        def forward(self, x):
+            return torch.cond(x.shape[0] % 2 == 0, lambda x: x + 1, lambda x: x - 1, (x,))
+
+    return Choosing(), (torch.zeros(4),)
 
 
 if __name__ == "__main__":

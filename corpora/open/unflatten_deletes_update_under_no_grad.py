@@ -18,6 +18,7 @@
 # upstream = ""
 # affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/export/_remove_effect_tokens_pass.py, _remove_effect_tokens"
+# workaround = "code"
 # ///
 """An update inside `with torch.no_grad()` is lost: eager gives [9, 0], unflatten gives [0, 0].
 
@@ -46,6 +47,18 @@ def make():
 def show():
     model, args = make()
     return model(*args), torch.export.unflatten(torch.export.export(model, args))(*args)
+
+
+def make_workaround():
+    """Write to a detached view of the tensor instead of writing under no_grad."""
+
+    class Detaching(Model):
+        def forward(self, x):
+            y = x.clone()
+            y.detach()[0] = 9
+            return y
+
+    return Detaching(), (torch.zeros(2),)
 
 
 if __name__ == "__main__":

@@ -29,6 +29,7 @@
 # regression-since = "2.11.0"
 # upstream = ""
 # at-fault = "torch/_dynamo/functional_export.py, clean_nn_module_stack_and_source_fn"
+# workaround = "code"
 # ///
 """A child calls an autograd.Function: unflatten says that node `_0` has a target that does not exist.
 
@@ -69,6 +70,11 @@ def show():
     model, args = make()
     ep = torch.export.export(model, args, strict=True)
     return model(*args), torch.export.unflatten(ep)(*args)
+
+
+def workaround_options():
+    """Export without strict, which is the default."""
+    return {"strict": False}
 
 
 if __name__ == "__main__":

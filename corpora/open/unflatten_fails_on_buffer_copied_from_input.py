@@ -24,6 +24,7 @@
 # upstream = ""
 # affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/export/unflatten.py, _inplace_buffer_and_input_mutations"
+# workaround = "code"
 # ///
 """A decomposed program that copies an input into a buffer cannot be unflattened.
 
@@ -53,6 +54,19 @@ def show():
     model, args = make()
     ep = torch.export.export(model, args).run_decompositions()
     return model(*args), torch.export.unflatten(ep)(*args)
+
+
+def make_workaround():
+    """Copy a clone of the input into the buffer."""
+
+    class Cloning(Model):
+        def forward(self, x):
+            self.buf.copy_(x.clone())
+            return x + 1
+
+    model = Cloning()
+    model.register_buffer("buf", torch.zeros(1))
+    return model, (torch.ones(1),)
 
 
 if __name__ == "__main__":

@@ -18,6 +18,7 @@
 # upstream = ""
 # affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/fx/graph.py, Graph.python_code: namespace = _Namespace(), without root_module"
+# workaround = "code"
 # ///
 """The attention has two children, `self` and `output`, as BERT's has: torch.compile of unflatten(ep) raises.
 
@@ -49,6 +50,21 @@ def show():
     model, args = make()
     unflattened = torch.export.unflatten(torch.export.export(model, args))
     return model(*args), torch.compile(unflattened, backend="eager")(*args)
+
+
+def make_workaround():
+    """Give the child another name than self."""
+
+    class Renamed(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.attention = torch.nn.ReLU()
+            self.output = torch.nn.Tanh()
+
+        def forward(self, x):
+            return self.output(self.attention(x))
+
+    return torch.nn.Sequential(Renamed()), (torch.ones(1),)
 
 
 if __name__ == "__main__":

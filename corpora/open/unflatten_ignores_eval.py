@@ -19,6 +19,7 @@
 # upstream = "https://github.com/pytorch/pytorch/issues/151726"
 # upstream-match = "mechanism"
 # at-fault = "torch/export/unflatten.py, UnflattenedModule: takes train and eval from nn.Module"
+# workaround = "none: the mode is fixed by export; export the model once in train mode and once in eval mode"
 # ///
 """A model with dropout is exported in train mode: after eval(), the unflattened module still drops values.
 

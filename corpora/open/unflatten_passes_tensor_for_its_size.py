@@ -20,6 +20,7 @@
 # upstream = ""
 # affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/export/unflatten.py, _ModuleFrame.copy_sym_call_function: remap_input, x.args"
+# workaround = "code"
 # ///
 """unflatten calls `child(x, x + 1)`, although the signature of `child` is preserved and takes one argument.
 
@@ -62,6 +63,24 @@ def show():
     unflattened = torch.export.unflatten(ep)
     unflattened.child = model.child
     unflattened(*args)
+
+
+def make_workaround():
+    """Reshape without reading the size."""
+
+    class Flattening(Child):
+        def forward(self, x):
+            return x.flatten(1)
+
+    class Parent(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.child = Flattening()
+
+        def forward(self, x):
+            return self.child(x + 1)
+
+    return Parent(), (torch.ones(4, 2, 3),)
 
 
 if __name__ == "__main__":

@@ -26,6 +26,7 @@
 # upstream = ""
 # affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/export/unflatten.py, _IVals.read: mf.remap_input(node.args[0])"
+# workaround = "code"
 # ///
 """`child` reads `scaled`, which its parent has computed; in the unflattened module it reads `x` instead.
 
@@ -61,6 +62,22 @@ def show():
     model, args = make()
     ep = torch.export.export(model, args, preserve_module_call_signature=("child",))
     return model(*args), torch.export.unflatten(ep)(*args)
+
+
+def make_workaround():
+    """Pass the value as an argument instead of setting it on the child."""
+
+    class Adding(Child):
+        def forward(self, x, scaled):
+            return x + scaled
+
+    class Passing(Model):
+        def forward(self, x):
+            return self.child(x, x * 10)
+
+    model = Passing()
+    model.child = Adding()
+    return model, (torch.ones(1),)
 
 
 if __name__ == "__main__":

@@ -19,6 +19,7 @@
 # affected = ["2.13.0"]
 # upstream = ""
 # at-fault = "torch/export/unflatten.py, InterpreterModuleDispatcher.forward: _num_calls"
+# workaround = "code"
 # ///
 """Once a call raises between two calls of a preserved module, the unflattened model stays wrong.
 
@@ -59,6 +60,23 @@ def show():
     with contextlib.suppress(RuntimeError):
         unflattened(x.double())
     return model(x).item(), unflattened(x).item()
+
+
+def make_workaround():
+    """Use one module for each call."""
+
+    class Separate(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.scale = Scale()
+            self.linear = torch.nn.Linear(1, 1)
+            self.shift = Scale()
+
+        def forward(self, x):
+            return self.shift(self.linear(self.scale(x, True)), False)
+
+    torch.manual_seed(0)
+    return Separate(), (torch.ones(1),)
 
 
 if __name__ == "__main__":

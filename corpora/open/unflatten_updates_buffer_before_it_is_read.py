@@ -18,6 +18,7 @@
 # upstream = ""
 # affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/export/unflatten.py, _inplace_buffer_and_input_mutations: graph.inserting_after(mutation)"
+# workaround = "code"
 # ///
 """A step computes the new state first, then the result from the old state: unflatten uses the new one.
 
@@ -48,6 +49,22 @@ def show():
     model, args = make()
     unflattened = torch.export.unflatten(torch.export.export(model, args).run_decompositions())
     return model(*args), unflattened(*args)
+
+
+def make_workaround():
+    """Clone the old state before you compute with it."""
+
+    class Cloning(Model):
+        def forward(self, x):
+            old = self.state.clone()
+            new = old + x
+            change = x - old
+            self.state.copy_(new)
+            return change
+
+    model = Cloning()
+    model.register_buffer("state", torch.ones(1))
+    return model, (torch.ones(1),)
 
 
 if __name__ == "__main__":

@@ -21,6 +21,7 @@ from exportdiff.core.finding import Evidence
 from exportdiff.interfaces.checking.found import Found
 from exportdiff.interfaces.checking.in_subprocess import judge_in_subprocess
 from exportdiff.interfaces.checking.report import Report
+from exportdiff.judging.checks.compare.deviating import Altered
 from exportdiff.judging.checks.purity import ModuleChanged, Printed, ProcessChanged, ProcessLeftDifferent
 from exportdiff.judging.checks.sharing import CopyShares
 from exportdiff.known.attribution.explained import RootCause
@@ -335,7 +336,7 @@ def test_what_fails_can_be_chosen(
     command = ["check", wrong, "--paths", "nonstrict:unflatten"]
     assert main(command) == 1
     text = capsys.readouterr().out
-    assert "wrong, without an error: 1" in text and "unflatten_merges_calls_of_other_variants" in text
+    assert "wrong, without an error" in text and "unflatten_merges_calls_of_other_variants" in text
     assert main([*command, "--fail-on", "silent"]) == 1
     assert main([*command, "--fail-on", "new"]) == 0
 
@@ -569,11 +570,17 @@ def test_state_that_nothing_reads_is_not_called_wrong(monkeypatch: pytest.Monkey
     assert read.meaning == "wrong"
 
 
+ALTERED = Altered("value", "args[1] is 9, not 1", "args[1]", "9")
+
+
 @pytest.mark.parametrize(
     ("evidence", "meaning"),
     [
         (ProcessLeftDifferent(0, "grad mode", None, "ValueError", ("True", "False")), "wrong"),
+        (ProcessLeftDifferent(0, "grad mode", ALTERED, "IndexError", ("True", "False")), "wrong"),
+        (ProcessLeftDifferent(0, "text on standard output", ALTERED, "", None), "harmless"),
         (ModuleChanged("export", "training flag", ("",)), "wrong"),
+        (ProcessChanged("export", ("global random number generator",), failed=True), "wrong"),
         (ProcessChanged("export", ("global random number generator", "grad mode")), "wrong"),
         (ProcessChanged("lower", ("global random number generator",)), "harmless"),
         (ModuleChanged("export", "attribute", ("mask",)), "harmless"),

@@ -20,8 +20,9 @@ from torch import nn
 import exportdiff
 from exportdiff.cli import main
 from exportdiff.core.target import Target
+from exportdiff.interfaces.checking.confirmation import Confirmation
 from exportdiff.interfaces.checking.found import FAIL_ON, FailOn, Found
-from exportdiff.interfaces.checking.report import Report, assembled, confirmed
+from exportdiff.interfaces.checking.report import Report, assembled
 from exportdiff.interfaces.python_api import assert_passes
 from exportdiff.interfaces.reports.junit import suite
 from exportdiff.interfaces.reports.sarif import sarif
@@ -103,7 +104,7 @@ def test_a_run_that_ends_before_the_first_path_and_one_whose_findings_vanish() -
     once = assembled(
         "m", [MODULE], (PathResult(MODULE, "finding", outcome="differs"),), [replace(WRONG, path=MODULE)]
     )
-    assert (once.exit_code(), confirmed(once, lambda *_: ()).exit_code()) == (1, 2)
+    assert (once.exit_code(), Confirmation(once).finished().exit_code()) == (1, 2)
 
 
 class Plain(nn.Module):

@@ -18,6 +18,7 @@ from exportdiff.runtime.observing.aliasing import Memory, MutationProbe
 from exportdiff.runtime.observing.failure import Failure
 from exportdiff.runtime.observing.gradients import Gradients
 from exportdiff.runtime.observing.observation import (
+    Aftermath,
     Call,
     CompiledObservation,
     DeviatingCall,
@@ -95,10 +96,11 @@ def test_a_named_tuple_is_no_tuple() -> None:
     assert whats("outputs", observed(call(pair)), observed(call((values, indices)))) == [("structure",)]
 
 
-def test_a_size_is_a_tuple_and_a_list_is_not() -> None:
+@pytest.mark.parametrize("other", [(2, 3), [2, 3]])
+def test_a_size_is_neither_a_tuple_nor_a_list(other: object) -> None:
     size = observed(call(torch.Size([2, 3])))
-    assert whats("outputs", size, observed(call((2, 3)))) == []
-    assert whats("outputs", size, observed(call([2, 3]))) == [("structure",)]
+    assert whats("outputs", size, size) == []
+    assert whats("outputs", size, observed(call(other))) == [("structure",)]
 
 
 def test_where_eager_raises_the_path_has_to() -> None:
@@ -313,6 +315,32 @@ def test_ordinary_differences_are_not_put_on_an_edit() -> None:
     answered = left(call(ONE + 2)).deviations
     assert whats("guards", asked, replace(path, deviations=answered)) == []
     assert whats("guards", asked, replace(eager, deviations=answered)) == [("accepted", "flag")]
+
+
+# --- purity: what a call leaves behind ---
+
+
+def leaving(call: Call, grad: bool, *, changed: bool) -> Call:
+    left = Aftermath({"grad mode": grad}, {}, frozenset({"grad mode"} if changed else ()))
+    return replace(call, aftermath=left)
+
+
+def test_a_call_that_is_refused_leaves_the_grad_mode_as_it_was() -> None:
+    refused = Failure("run", ("AssertionError", "Exception"), "Guard failed: a == True", ())
+    answers, refuses = call(), call(failed=refused)
+    for of in (observed, left):  # an ordinary call, a deviating call
+        eager = of(leaving(answers, True, changed=False))
+        assert whats("purity", eager, of(leaving(refuses, True, changed=False))) == []
+        assert whats("purity", eager, of(leaving(refuses, False, changed=True))) == [
+            ("run", "global", "raised", "grad mode")
+        ]
+        # A model that switches gradients off itself: a call that never ran need not do so.
+        assert (
+            whats(
+                "purity", of(leaving(answers, False, changed=True)), of(leaving(refuses, True, changed=False))
+            )
+            == []
+        )
 
 
 # --- purity: prints ---

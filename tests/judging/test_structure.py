@@ -10,7 +10,6 @@ import pytest
 from exportdiff.core.finding import Evidence, Relation
 from exportdiff.judging.checks.structure.call_order import CallOrder
 from exportdiff.judging.checks.structure.check import ModulesUnknown, structure
-from exportdiff.judging.checks.structure.enumeration import OrderDiffers
 from exportdiff.judging.checks.structure.translation import translation
 from exportdiff.runtime.observing.graphs import Exported, Listing, ModuleFrame, Operand, Spec, Step, Visit
 from exportdiff.runtime.observing.observation import ExportedObservation
@@ -364,11 +363,3 @@ def test_names_of_slices_and_of_items_are_a_documented_limit() -> None:
         (CallOrder("export", ("a",), (name, "a")), False),
     ):
         assert bool(limit_name(evidence, EAGER, running(*MADE))) is excused
-
-
-@pytest.mark.parametrize(("dropped", "excused"), [("mean", True), ("other", False)])
-def test_a_dropped_buffer_may_come_in_another_place(dropped: str, *, excused: bool) -> None:
-    seen = replace(running(*MADE), dropped=frozenset({dropped}))
-    evidence = OrderDiffers("buffers", ("mean", "hidden", "other"), ("hidden", "mean", "other"))
-    assert bool(limit_name(evidence, EAGER, seen)) is excused
-    assert limit_name(replace(evidence, what="parameters"), EAGER, seen) == ""

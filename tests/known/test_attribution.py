@@ -258,7 +258,7 @@ def test_of_what_shows_alike_the_program_most_alike_is_tried_first(
     found = judge(case, ())
     calls.clear()
     assert entries(explain(case, found, (), knowledge(corpora), judge)) == [("z_value",)]
-    assert len(calls) == 1
+    assert len(calls) == 3
 
 
 def test_a_fix_without_an_entry_still_explains(corpora: pathlib.Path, judging: Callable[..., Judge]) -> None:
@@ -309,8 +309,11 @@ def test_it_is_cheap(corpora: pathlib.Path, judging: Callable[..., Judge]) -> No
     assert explain(CASE, verdict_of(), (), knowledge(corpora), judge) == ()
     assert not calls
     explain(CASE, found, (), knowledge(corpora), judge)
-    # Once, with the fix of the entry which shows like this.
-    assert len(calls) == 1
+    # To see which fixes are executed, here and by an ordinary model; and with the fix of the entry that shows
+    # like this. The second time, the lines of the ordinary model are cached.
+    assert len(calls) == 3
+    explain(CASE, found, (), knowledge(corpora), judge)
+    assert len(calls) == 5
 
 
 @pytest.mark.parametrize(("limit", "word"), [({"each": 0}, "judgements"), ({"seconds": 0.0}, "time")])
@@ -338,8 +341,9 @@ def test_all_findings_share_the_judgements(corpora: pathlib.Path, judging: Calla
         judge,
         judgements=1,
     )
-    assert [part.remark for part in parts] == ["attribution ran out of judgements"] * 2
-    assert len(calls) == 1
+    assert all(part.remark.startswith("attribution ran out of judgements") for part in parts)
+    assert len(parts) == 2
+    assert len(calls) == 2  # one, and one of an ordinary model, which later findings use again
     (part,) = explain(CASE, found, (), knowledge(corpora), judge, judgements=100)
     assert part.causes and not part.remark
 

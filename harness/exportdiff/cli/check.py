@@ -16,6 +16,7 @@ from exportdiff.cli.arguments import (
     duration,
     left_out,
     limits_given,
+    positive,
     print_json,
 )
 from exportdiff.cli.interrupting import interruptible
@@ -77,8 +78,8 @@ def add(commands: Subparsers) -> None:
         "--fail-on",
         choices=FAIL_ON,
         default="any",
-        help="which findings fail: any; new: findings that the corpus does not explain; silent: wrong "
-        "results without an error (default: any)",
+        help="which findings fail: any; new: findings that the corpus does not explain, or was not asked "
+        "about in time; silent: wrong results without an error (default: any)",
     )
     parser.add_argument(
         "--accept", type=pathlib.Path, metavar="FILE", help="do not fail for findings in this baseline"
@@ -109,6 +110,13 @@ def add(commands: Subparsers) -> None:
         default=pathlib.Path("exportdiff-repros"),
         metavar="DIR",
         help="the folder of the repro files (default: exportdiff-repros)",
+    )
+    parser.add_argument(
+        "--threads",
+        type=positive,
+        metavar="N",
+        help="how many threads an operator may use on paths that compile, and in eager for compile:*; all "
+        "others use one (default: as many as torch uses)",
     )
     add_time_limit_option(parser, "judging", 10)
     add_limit_options(parser)
@@ -206,7 +214,8 @@ def _judged(
     # The server starts first: it imports torch while this process imports the modules below.
     server("exportdiff.interfaces.checking.explaining", "exportdiff.interfaces.checking.loading")
     from exportdiff.interfaces.checking.in_subprocess import judge_in_subprocess, loadable_model
-    from exportdiff.interfaces.reports.model_report import PathRows, print_report
+    from exportdiff.interfaces.reports.check_progress import CheckProgress
+    from exportdiff.interfaces.reports.model_report import print_report
     from exportdiff.interfaces.reports.text import left_out_line, make_console
 
     console = make_console(quiet=arguments.json)
@@ -215,20 +224,21 @@ def _judged(
         if line := left_out_line(torch_version(), lacking):
             console.print(line, markup=False, soft_wrap=True)
     corpora = default_corpora()
-    with interruptible() as stop, PathRows(console, paths) as rows:
+    progress = CheckProgress(console, paths, target.written, corpora, baseline)
+    with interruptible() as stop, progress:
         report = judge_in_subprocess(
-            loadable_model(target, shapes),
+            loadable_model(target, shapes, arguments.threads or 0),
             paths,
             seconds=arguments.limit,
             corpora=corpora,
-            on_step=rows.on_step,
+            on_step=progress.on_step,
             stop=stop,
         )
     report = with_accepted(report, baseline.of(report.model))
     if report.invalid:
         print(f"exportdiff check: {target.written}: {report.invalid}", file=sys.stderr)
     else:
-        print_report(report, console, arguments.fail_on, corpora)
+        print_report(report, console, arguments.fail_on, corpora, progress.printed)
     return report
 
 

@@ -61,7 +61,11 @@ class Case:
     """True: try every possible deviation; False: try a few, which the source determines."""
     may_ask: bool = False
     """Whether the model may ask if it is being exported, and then run other operators, as transformers do. If
-    so, a difference in rounding is not a finding on any path."""
+    its code has such a question, a difference in rounding is not a finding on any path."""
+    threads: int = 0
+    """How many threads one operator may use on paths that compile, and in eager for them; 0: as it is set.
+
+    With several, sums may be added in another order, so that rounding is not a finding on these paths."""
     finite_only: bool = False
     """True: if eager gives an infinity or NaN, the case is invalid. False: they are compared like any value.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
@@ -128,6 +129,8 @@ def _lines(found: Found) -> Iterable[str]:
     yield from (f"    {line}" for line in finding.message.splitlines())
     for cause in found.causes:
         yield f"    known bug of torch: {cause.root}"
+    for text in found.workarounds:
+        yield from textwrap.indent(f"workaround: {text}", "    ").splitlines()
     if found.remark:
         yield f"    remark: {found.remark}"
     if found.not_accepted_because:

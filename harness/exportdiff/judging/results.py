@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 if TYPE_CHECKING:
     from exportdiff.core.finding import Finding
     from exportdiff.core.path import Path
+    from exportdiff.runtime.observing.sizes import DynamicDimension
 
 Status = Literal["ok", "unsupported", "finding"]
 """What a path showed, as campaigns count it."""
@@ -40,6 +41,8 @@ class PathResult:
     first_call_because: str = ""
     """Why only the first call was compared; empty if all were, or if torch refused the model."""
     outcome: Outcome = "not judged"
+    sizes: tuple[DynamicDimension, ...] = ()
+    """What was declared for each dynamic dimension, and what the program and eager accept; on one path."""
 
     def as_dict(self) -> dict[str, Any]:
         """Return the result ready for JSON."""

@@ -14,6 +14,7 @@ import torch
 
 from exportdiff.judging.causes import Difference, over_paths, path_findings
 from exportdiff.judging.checks import CHECKS, OF_CALLS
+from exportdiff.judging.checks.compare.leaves import compare_leaf
 from exportdiff.judging.checks.guards.check import CallRefused
 from exportdiff.judging.exemptions.limits import Comparison, limit_for
 from exportdiff.judging.exemptions.refusal import find_refusal
@@ -25,7 +26,12 @@ from exportdiff.judging.results import Unjudged, Verdict
 from exportdiff.judging.unreadable import cannot_observe, require_readable
 from exportdiff.runtime.inputs.copies import CALLS
 from exportdiff.runtime.observing.faster_torch import faster_torch
-from exportdiff.runtime.observing.observation import CompiledObservation, NotObserved, PipelinedObservation
+from exportdiff.runtime.observing.observation import (
+    CompiledObservation,
+    ExportedObservation,
+    NotObserved,
+    PipelinedObservation,
+)
 from exportdiff.runtime.observing.parts import CannotObserveError
 from exportdiff.runtime.observing.tensors import TensorSnapshot
 from exportdiff.runtime.observing.values import parts
@@ -167,22 +173,37 @@ class _Judgement:
         require_readable(eager)
         own = case.own_probes and case.probes is not None and case is self._case
         reason = _invalid(eager, case.build().order if own else ())
-        reason = reason or _unstable(eager, observe_eager(case, path.device, self._clock))
+        if not reason and self._needs_python_values(eager, case, path.device):
+            eager = replace(eager, first_call_only=True)
+        backwards = not reason and _leaves_tensors(eager)
+        if not reason:
+            reason = _unstable(eager, observe_eager(case, path.device, self._clock, backwards=backwards))
+        if reason and backwards:  # either the order matters, or eager disagrees with itself
+            reason = _unstable(eager, observe_eager(case, path.device, self._clock))
+            eager = replace(eager, order_matters=True, first_call_only=True)
         if not reason and calls_often(path) and eager.first_call_only:
             reason = "the first call of eager changes what export fixes"
         if not reason:
             self._references[eager_key(path)] = _Reference.of(eager)
         return reason
 
+    def _needs_python_values(self, eager: EagerObservation, case: Case, device: str) -> bool:
+        """Whether a result of eager depends on Python values outside of the model that its calls change."""
+        if eager.first_call_only or not eager.python_values:
+            return False
+        if eager.lasting:
+            return True
+        return bool(_unstable(eager, observe_eager(case, device, self._clock, fixed=True)))
+
     def _judge_path(self, observed: Observation) -> tuple[PathResult, PathFindings]:
         """Compare one path with eager."""
         refused = find_refusal(observed, self._refusals)
         if refused is not None:
             observed = refused.until
-        if self._case.may_ask:
-            observed = replace(observed, same_operators=False)
         path = observed.path
         reference = self._references[eager_key(path)]
+        if self._case.may_ask and reference.observation.asks:
+            observed = replace(observed, same_operators=False)
         if isinstance(observed, CompiledObservation | PipelinedObservation):
             reference = _Reference.of(observed.reference)
         findings, excused = self._compare(reference.observation, observed)
@@ -192,7 +213,10 @@ class _Judgement:
             findings, more = self._compare(with_exact_values(reference.observation, exact), observed)
             excused += more
         because = reference.first_call_because
-        return path_result(observed, refused, findings.findings, excused, because), findings
+        result = path_result(observed, refused, findings.findings, excused, because)
+        if isinstance(observed, ExportedObservation):
+            result = replace(result, sizes=observed.sizes)
+        return result, findings
 
     def _compare(
         self, reference: EagerObservation, candidate: Observation
@@ -221,6 +245,11 @@ def _is_about_a_value(finding: Finding) -> bool:
 
 def _first_call_because(reference: EagerObservation) -> str:
     """Return why later calls prove nothing; empty if they do."""
+    if reference.order_matters:
+        return "results of eager depend on the calls before, though its tensors stay as they are"
+    if reference.first_call_only and reference.python_values:
+        names = ", ".join(sorted(reference.python_values)[:3])
+        return f"calls of eager change {names}, which export fixes as they are (documented)"
     if reference.first_call_only:  # export documents that it fixes these as they are
         return (
             "the first call of eager changes Python values, modules or the layout of the state, which export "
@@ -282,6 +311,22 @@ def _finite(tensor: TensorSnapshot) -> bool:
     if values is None or values.dtype.kind not in "fc":
         return True
     return all(bool(np.isfinite(part).all()) for _, (part,) in parts(values))
+
+
+def _leaves_tensors(eager: EagerObservation) -> bool:
+    """Whether no call changes the state or raises, so that the calls may be made in any order."""
+    before = eager.before
+    if before is None or eager.first_call_only or any(call.failure is not None for call in eager.calls):
+        return False
+    states = [call.state for call in eager.calls]
+    return all(
+        each.names == before.names
+        and all(compare_leaf(before.tensors[name], each.tensors[name]) is None for name in before.tensors)
+        and all(
+            compare_leaf(before.constants[name], each.constants[name]) is None for name in before.constants
+        )
+        for each in states
+    )
 
 
 def _unstable(first: EagerObservation, second: EagerObservation) -> str:

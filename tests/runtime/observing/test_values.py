@@ -153,3 +153,14 @@ def test_memory_for_a_large_model_is_a_few_times_its_state() -> None:
     state = 4 * width * width * 4 / 2**20
     # The model, the copy that unflatten makes, the gradients, and what comes and goes.
     assert float(done.stdout) < 5 * state
+
+
+@pytest.mark.parametrize("moved", [(0, 1), (0, 4096), (0, -1), (5, 4096 * 2 + 5)])
+def test_values_that_change_places_in_a_very_large_tensor_are_seen(moved: tuple[int, int]) -> None:
+    x = torch.arange(values.SUMMED // 8 + 3)
+    seen = snapshot(x)
+    assert kept(snapshot(x)).content is kept(seen).content
+    x[list(moved)] = x[list(reversed(moved))]
+    assert kept(snapshot(x)).content is not kept(seen).content
+    x[list(moved)] = x[list(reversed(moved))]
+    assert kept(snapshot(x)).content is kept(seen).content

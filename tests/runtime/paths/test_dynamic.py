@@ -272,6 +272,18 @@ def test_a_range_inferred_for_a_hint_may_refuse_probes() -> None:
     assert verdict.findings == () and statuses(verdict) == {"ok"}
 
 
+def test_a_guard_that_no_range_shows_is_a_finding() -> None:
+    case = replace(program("x + 1 if x.shape[0] % 4 == 0 else x - 1", DYNAMIC), thorough=True)
+    verdict = judge(case, select_paths(["nonstrict:module"]))
+    (finding,) = (each for each in verdict.findings if each.check == "guards")
+    assert finding.signature[:3] == ("guards", "crash", "refused") and finding.probe
+    (sizes,) = verdict.paths[0].sizes
+    assert (sizes.where, sizes.declared) == ("args[0].shape[0]", "Dim.DYNAMIC")
+    assert sizes.accepts == "4 and more" or sizes.accepts == "2 and more"
+    tried = {each.size: (each.eager, each.program) for each in sizes.tried}
+    assert tried[4] == (True, True) and tried[5] == (True, False)
+
+
 def test_deferred_checks_may_refuse_probes_and_smaller_sizes() -> None:
     case = program("x + 1 if x.shape[0] % 4 == 0 else x - 1")
     verdict = judge(case, select_paths(["nonstrict+deferred:*"]))

@@ -358,6 +358,15 @@ def test_refusals(case: Callable[[str, str], Case], body: str, args: str, path: 
     assert (result.status, result.reason) == ("unsupported", reason)
 
 
+@pytest.mark.parametrize("call", ["topk(1)", "sort()", "max(0)"])
+def test_nothing_documents_that_results_of_torch_cannot_be_saved(
+    case: Callable[[str, str], Case], call: str
+) -> None:
+    body = f"class Model(nn.Module):\n    def forward(self, x):\n        return x.{call}\n"
+    (finding,) = judge(case(body, "(torch.ones(2),)"), [parse("nonstrict+reload:module")]).findings
+    assert finding.signature[:4] == ("outputs", "crash", "lower", "NotImplementedError")
+
+
 UNREAD = """
 class Model(nn.Module):
     def forward(self, x):

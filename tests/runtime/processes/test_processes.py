@@ -63,6 +63,10 @@ def count_to_two(pipe: Connection) -> None:
         pipe.send(number)
 
 
+def answer_never(pipe: Connection) -> None:
+    time.sleep(600)
+
+
 def start_another(pipe: Connection) -> None:
     other = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
     pipe.send(other.pid)
@@ -140,6 +144,11 @@ def test_a_task_answers_raises_dies_or_hangs() -> None:
     assert call_fresh(60, abort) == Death("abort", "SIGABRT")
     assert call_fresh(60, leave) == Death("abort", "exit code 3")
     assert call_fresh(0.5, hang) == Death("hang", "no answer within 0.5 s")
+
+
+def test_a_deadline_holds_however_long_an_answer_may_take() -> None:
+    with Child(answer_never) as child, pytest.raises(Stopped, match="the time limit was reached"):
+        child.receive(60, None, time.monotonic() + 0.2)
 
 
 def test_a_worker_is_reused_until_a_task_kills_it() -> None:

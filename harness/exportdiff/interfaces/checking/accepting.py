@@ -162,7 +162,12 @@ def _too_large_without_bound(found: Found, path: Path) -> str:
 
 def with_accepted(report: Report, accepted: Sequence[Accepted]) -> Report:
     """Mark the accepted findings; a finding that is accepted on some of its paths is split into two."""
-    return report.with_found(tuple(part for each in report.found for part in _parts(each, accepted)))
+    return report.with_found(marked(report.found, accepted))
+
+
+def marked(found: Iterable[Found], accepted: Sequence[Accepted]) -> tuple[Found, ...]:
+    """Mark those of these findings that are accepted."""
+    return tuple(part for each in found for part in _parts(each, accepted))
 
 
 def _parts(found: Found, accepted: Sequence[Accepted]) -> Iterator[Found]:
@@ -201,4 +206,4 @@ def root_causes(found: Found) -> frozenset[str]:
 
 def _unexplained(found: Found) -> bool:
     """Whether the search for known bugs ended before it had found an answer."""
-    return UNRESOLVED in found.causes or (not found.causes and found.remark != "")
+    return UNRESOLVED in found.causes or not found.searched

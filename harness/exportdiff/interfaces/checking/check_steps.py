@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
+    from exportdiff.core.model_identity import ModelIdentity
+    from exportdiff.interfaces.checking.found import Found
     from exportdiff.judging.results import PathResult
 
 
@@ -30,4 +32,23 @@ class Explaining:
     findings: int
 
 
-CheckStep: TypeAlias = PathDone | Confirming | Explaining
+@dataclass(frozen=True)
+class FindingConfirmed:
+    """A second process shows a finding as well. It is not explained yet."""
+
+    found: Found
+    model: ModelIdentity | None
+
+
+@dataclass(frozen=True)
+class FindingExplained:
+    """exportdiff has looked for a finding in the corpus."""
+
+    found: Found
+    """The finding, as it was confirmed."""
+    parts: tuple[Found, ...]
+    """The finding with its causes; several parts if some of its paths have other causes."""
+    model: ModelIdentity | None
+
+
+CheckStep: TypeAlias = PathDone | Confirming | FindingConfirmed | Explaining | FindingExplained

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import inspect
+from contextlib import suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from exportdiff.interfaces.checking.explanation_cache import ExplanationCache
 from exportdiff.interfaces.checking.found import Found
 from exportdiff.judging.results import Verdict
-from exportdiff.known.attribution.attribute import explain
+from exportdiff.known.attribution.attribute import explanations
 from exportdiff.known.attribution.knowledge import knowledge
 
 if TYPE_CHECKING:
     import pathlib
+    from collections.abc import Iterator
 
     from exportdiff.core.case import Case
+    from exportdiff.core.finding import Finding
     from exportdiff.interfaces.checking.report import Report
-
 
 JUDGEMENTS = 60
 """How often a model is judged for each finding: three times as often as in a campaign. Findings of users'
@@ -24,13 +29,41 @@ SECONDS = 90.0
 """The limit of CPU time for all findings of a model."""
 
 
-def explained(case: Case, report: Report, corpora: pathlib.Path) -> tuple[Found, ...]:
-    """Return the findings of a report with the root causes that explain them.
+def explained(case: Case, report: Report, corpora: pathlib.Path) -> Iterator[tuple[Found, ...]]:
+    """Yield each finding of a report with the root causes that explain it, in parts if its paths differ.
 
-    A user's model has no tags, so no trigger of the corpus matches it.
+    A user's model has no tags, so no trigger of the corpus matches it. Answers are cached on disk.
     """
+    if not case.source:
+        case = replace(case, source=_source_of_classes(case))
     findings = tuple(each.finding for each in report.found)
-    verdict = Verdict(True, "", report.paths, findings, 0.0)
+    cache = ExplanationCache(case, findings, corpora)
+    cached = {finding: parts for finding in findings if (parts := cache.read(finding)) is not None}
+    searched = _searched(case, report, [each for each in findings if each not in cached], corpora)
+    for finding in findings:
+        parts = cached.get(finding)
+        if parts is None:
+            parts = next(searched)
+            cache.write(finding, parts)
+        yield parts
+
+
+def _searched(
+    case: Case, report: Report, findings: list[Finding], corpora: pathlib.Path
+) -> Iterator[tuple[Found, ...]]:
+    """Look for some of the findings of a report in the corpus."""
+    verdict = Verdict(True, "", report.paths, tuple(each.finding for each in report.found), 0.0)
     known = knowledge(corpora.resolve())
-    parts = explain(case, verdict, (), known, each=JUDGEMENTS, seconds=SECONDS)
-    return tuple(Found(part.finding, part.causes, part.remark) for part in parts)
+    for parts in explanations(case, verdict, (), known, wanted=findings, each=JUDGEMENTS, seconds=SECONDS):
+        yield tuple(Found(part.finding, part.causes, part.remark, part.searched) for part in parts)
+
+
+def _source_of_classes(case: Case) -> str:
+    """Return the source text of the classes of a model that was given as an object."""
+    classes = dict.fromkeys(type(module) for module in case.build().model.modules())
+    texts = []
+    for each in classes:
+        if each.__module__.partition(".")[0] != "torch":
+            with suppress(OSError, TypeError):  # it was not written in a file
+                texts.append(inspect.getsource(each))
+    return "\n".join(texts)

@@ -34,7 +34,11 @@ _OF_CALLS = frozenset({"outputs", "inputs", "state", "aliasing", "gradients", "a
 
 FailOn: TypeAlias = Literal["any", "new", "silent"]
 """Which findings fail. ``any``: all that are not harmless; ``new``: of these, findings that the corpus does
-not explain; ``silent``: findings that are wrong without an error."""
+not explain, or was not asked about to the end; ``silent``: findings that are wrong without an error."""
+
+Explanation: TypeAlias = Literal["known", "new", "not explained"]
+"""``known``: the corpus explains a finding. ``new``: it does not. ``not explained``: the search ended early,
+for example at a time limit."""
 
 FAIL_ON: tuple[FailOn, ...] = get_args(FailOn)
 
@@ -57,9 +61,11 @@ class Found:
 
     finding: Finding
     causes: tuple[RootCause, ...] = ()
-    """The known bugs of torch that explain it; empty: it is new."""
+    """The known bugs of torch that explain it."""
     remark: str = ""
     """Why the explanation may be incomplete, for example a time limit."""
+    searched: bool = True
+    """Whether the search for its causes came to its end."""
     accepted: bool = False
     """Whether the baseline accepts it."""
     not_accepted_because: str = ""
@@ -75,6 +81,13 @@ class Found:
         return bool(self.causes)
 
     @property
+    def explanation(self) -> Explanation:
+        """What the search in the corpus gave."""
+        if self.causes:
+            return "known"
+        return "new" if self.searched else "not explained"
+
+    @property
     def deployed(self) -> bool:
         """Whether it shows on a path that people deploy."""
         return any(path.without_device in DEPLOYED for path in self.finding.shown_on)
@@ -87,6 +100,12 @@ class Found:
         if self.finding.check not in INSIDE and not self.finding.evidence.inside:
             return "wrong"
         return "harmless" if self.known else "inside"
+
+    @property
+    def workarounds(self) -> tuple[str, ...]:
+        """What a user can write instead: a text for each root cause for which somebody has looked."""
+        bugs = [cause.bug for cause in self.causes if cause.bug is not None]
+        return tuple(bug.workaround.text for bug in bugs if bug.workaround is not None)
 
     @property
     def about(self) -> Property | None:
@@ -114,10 +133,12 @@ class Found:
             "meaning": self.meaning,
             "deployed": self.deployed,
             "known": self.known,
+            "explanation": self.explanation,
             "accepted": self.accepted,
             "not_accepted_because": self.not_accepted_because,
             "root_causes": [cause.root for cause in self.causes],
             "entries": [cause.entry for cause in self.causes if cause.entry],
+            "workaround": "\n".join(self.workarounds) or None,
             "remark": self.remark,
             "first_difference": place.as_dict() if place is not None else None,
         }

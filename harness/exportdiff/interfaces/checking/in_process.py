@@ -6,9 +6,10 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from exportdiff.interfaces.checking.confirmation import Confirmation
 from exportdiff.interfaces.checking.explaining import explained
 from exportdiff.interfaces.checking.locating import Locator
-from exportdiff.interfaces.checking.report import assembled, confirmed
+from exportdiff.interfaces.checking.report import assembled
 from exportdiff.judging.verdict import judge
 
 if TYPE_CHECKING:
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from exportdiff.core.case import Case
-    from exportdiff.core.finding import Finding
     from exportdiff.core.path import Path
     from exportdiff.interfaces.checking.report import Report
 
@@ -33,12 +33,12 @@ def judge_in_process(case: Case, paths: Sequence[Path], corpora: pathlib.Path | 
     report = assembled(
         case.name, paths, verdict.paths, verdict.findings, verdict.unjudged, invalid=verdict.invalid_reason
     )
-    report = confirmed(report, lambda differing, findings: _judged_and_located(case, differing))
-    if corpora is not None and report.found:
-        report = report.with_found(explained(case, report, corpora))
-    return replace(report, model=case.identity)
-
-
-def _judged_and_located(case: Case, paths: Sequence[Path]) -> Sequence[Finding]:
-    """Judge again; each finding gets the place at which its path first differs from eager."""
-    return Locator(case, math.inf).located(judge(case, paths).findings)
+    confirmation = Confirmation(report)
+    if confirmation.paths:
+        findings = judge(case, confirmation.paths).findings
+        for finding in Locator(case, math.inf).located(findings):
+            confirmation.see(finding)
+    report = replace(confirmation.finished(), model=case.identity)
+    if corpora is None or not report.found:
+        return report
+    return report.with_found(tuple(part for parts in explained(case, report, corpora) for part in parts))

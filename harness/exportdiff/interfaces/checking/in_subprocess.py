@@ -10,15 +10,30 @@ from typing import TYPE_CHECKING, Any
 
 from exportdiff.core.errors import UsageError
 from exportdiff.core.model_identity import ModelIdentity
-from exportdiff.interfaces.checking.check_steps import CheckStep, Confirming, Explaining, PathDone
-from exportdiff.interfaces.checking.report import Report, assembled, confirmed
+from exportdiff.interfaces.checking.check_steps import (
+    CheckStep,
+    Confirming,
+    Explaining,
+    FindingConfirmed,
+    FindingExplained,
+    PathDone,
+)
+from exportdiff.interfaces.checking.confirmation import Confirmation
+from exportdiff.interfaces.checking.report import Report, assembled
 from exportdiff.judging.causes import folded, over_paths
 from exportdiff.judging.results import PathResult, Unjudged
-from exportdiff.runtime.processes.child import Child, Death, Stopped, TaskFailure
+from exportdiff.runtime.processes.child import (
+    TIME_LIMIT,
+    Child,
+    Death,
+    Stopped,
+    TaskFailure,
+    threads_of_user,
+)
 
 if TYPE_CHECKING:
     import pathlib
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from threading import Event
 
     from exportdiff.core.case import Case
@@ -28,8 +43,6 @@ if TYPE_CHECKING:
     from exportdiff.interfaces.checking.found import Found
     from exportdiff.interfaces.checking.locating import Locator
     from exportdiff.judging.causes import PathFindings
-
-TIME_LIMIT = "the time limit was reached"
 
 HANG = 60.0
 """Seconds without an answer after which a path counts as a hang, if eager alone answers."""
@@ -45,18 +58,19 @@ class LoadableModel:
     """Runs in child processes, so it must be picklable. Raises UsageError if the model cannot be judged."""
 
 
-def loadable_model(target: Target, shapes: object = None) -> LoadableModel:
+def loadable_model(target: Target, shapes: object = None, threads: int = 0) -> LoadableModel:
     """Return the model that the user has named, for child processes to load.
 
     ``shapes``: the dynamic shapes that the project's file has for it; None: those next to the factory.
+    ``threads``: how many threads paths that compile use; 0: as many as torch would use.
     """
-    return LoadableModel(target.written, partial(_load, target.from_anywhere, shapes))
+    return LoadableModel(target.written, partial(_load, target.from_anywhere, shapes, threads))
 
 
-def _load(target: Target, shapes: object) -> Case:
+def _load(target: Target, shapes: object, threads: int) -> Case:
     from exportdiff.interfaces.checking.loading import load  # imports torch
 
-    return load(target, shapes)
+    return replace(load(target, shapes), threads=threads or threads_of_user())
 
 
 def judge_in_subprocess(
@@ -100,12 +114,8 @@ class _Judging:
 
     def report(self) -> Report:
         report = self.once()
-        for step, what in ((self._confirmed, "it was confirmed"), (self._explained, "it was explained")):
-            try:
-                report = step(report)
-            except Stopped as error:
-                found = tuple(replace(each, remark=f"{error} before {what}") for each in report.found)
-                return replace(report, found=found, stopped=report.stopped or str(error))
+        for step in (self._confirmed, self._explained):
+            report = step(report)
         return report
 
     def once(self) -> Report:
@@ -119,24 +129,47 @@ class _Judging:
         return run.report(stopped)
 
     def _confirmed(self, report: Report) -> Report:
-        return confirmed(report, self._again)
-
-    def _again(self, paths: tuple[Path, ...], findings: int) -> Sequence[Finding]:
-        self.on_step(Confirming(findings))
-        again = _Run(replace(self, on_step=lambda step: None), locates=True)
-        again.judge(paths)
-        return again.findings()
+        confirmation = Confirmation(report, lambda found: self.on_step(FindingConfirmed(found, report.model)))
+        if not confirmation.paths:
+            return report
+        self.on_step(Confirming(confirmation.waiting))
+        again = _Run(replace(self, on_step=lambda step: None), confirmation.see, locates=True)
+        try:
+            again.judge(confirmation.paths)
+        except Stopped as error:
+            return replace(confirmation.stopped(str(error)), stopped=report.stopped or str(error))
+        return confirmation.finished()
 
     def _explained(self, report: Report) -> Report:
         """Find out in a third process which findings the corpus explains."""
-        if self.corpora is None or not report.found:
+        if self.corpora is None or not report.found or report.stopped:
             return report
         self.on_step(Explaining(len(report.found)))
-        found = self.ask(_explain, self.model, report, self.corpora)
-        if isinstance(found, Death):
-            remark = f"looking for known bugs ended in {found.reason}"
-            found = tuple(replace(each, remark=remark) for each in report.found)
-        return report.with_found(found)
+        found: list[Found] = []
+        waiting = list(report.found)
+        why = ""
+        try:
+            for parts in self.stream(_explain, self.model, report, self.corpora):
+                if isinstance(parts, Death):
+                    why = f"looking for known bugs ended in {parts.reason}"
+                    break
+                self.on_step(FindingExplained(waiting.pop(0), parts, report.model))
+                found += parts
+        except Stopped as error:
+            why = f"{error} before it was explained"
+        left = [replace(each, remark=why, searched=False) for each in waiting]
+        for each in left:
+            self.on_step(FindingExplained(each, (each,), report.model))
+        return report.with_found((*found, *left))
+
+    def stream(self, task: Callable[..., Iterable[object]], *args: object) -> Iterator[Any]:
+        """Yield what a child process yields; its death, if it dies before the end."""
+        self.seconds()
+        with Child(_yield, task, args) as child:
+            while not isinstance(message := self.next(child), _End):
+                yield message
+                if isinstance(message, Death):
+                    return
 
     def ask(self, task: Callable[..., object], *args: object) -> Any:
         """Return the one message of a child process, or its death."""
@@ -160,7 +193,7 @@ class _Judging:
         a hang; UsageError; RuntimeError if exportdiff itself failed in the child.
         """
         seconds = self.seconds() * share
-        message = child.receive(seconds, self.stop)
+        message = child.receive(seconds, self.stop, self.deadline)
         if isinstance(message, Death) and message.kind == "hang" and (seconds < HANG or share == 1):
             raise Stopped(TIME_LIMIT)
         if isinstance(message, Death) and message.of_shell:
@@ -182,9 +215,16 @@ class _Mistake:
 class _Run:
     """One pass over the paths, with its results so far."""
 
-    def __init__(self, judging: _Judging, *, locates: bool = False) -> None:
+    def __init__(
+        self,
+        judging: _Judging,
+        on_finding: Callable[[Finding], None] = lambda finding: None,
+        *,
+        locates: bool = False,
+    ) -> None:
         """``locates``: each finding gets the place at which its path first differs from eager."""
         self._judging = judging
+        self._on_finding = on_finding
         self._locates = locates
         self._results: dict[Path, PathResult] = {}
         self._judged: dict[Path, PathFindings] = {}
@@ -250,6 +290,8 @@ class _Run:
                 else:
                     path, judged = message
                     self._judged[path] = judged
+                    for finding in judged.findings:
+                        self._on_finding(finding)
 
     def _add(self, result: PathResult) -> None:
         self._results[result.path] = result
@@ -275,7 +317,7 @@ class _Run:
 
 @dataclass(frozen=True)
 class _End:
-    """The last message of a child that judges."""
+    """The last message of a child that sends several."""
 
     invalid: str = ""
     unjudged: tuple[Unjudged, ...] = ()
@@ -314,6 +356,15 @@ def _answer(pipe: Any, task: Callable[..., object], args: tuple[object, ...]) ->
     pipe.send(_caught(lambda: task(*args)))
 
 
+def _yield(pipe: Any, task: Callable[..., Iterable[object]], args: tuple[object, ...]) -> None:
+    def work() -> object:
+        for message in task(*args):
+            pipe.send(message)
+        return _End()
+
+    pipe.send(_caught(work))
+
+
 def _caught(work: Callable[[], object]) -> object:
     try:
         return work()
@@ -329,7 +380,7 @@ def _run_eager(model: LoadableModel, device: str) -> None:
     run_eager(model.load(), device)
 
 
-def _explain(model: LoadableModel, report: Report, corpora: pathlib.Path) -> tuple[Found, ...]:
+def _explain(model: LoadableModel, report: Report, corpora: pathlib.Path) -> Iterator[tuple[Found, ...]]:
     from exportdiff.interfaces.checking.explaining import explained
 
     return explained(model.load(), report, corpora)

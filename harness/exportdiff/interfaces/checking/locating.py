@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import time
+import warnings
 from dataclasses import replace
 from typing import TYPE_CHECKING
+
+import torch
 
 from exportdiff.core.first_difference import not_found
 from exportdiff.judging.places.find import first_difference
@@ -40,6 +43,8 @@ class Locator:
         if time.monotonic() + TIMES * took > self._end:
             return not_found("there was no time")
         try:
-            return first_difference(self._case, finding)
+            with torch.random.fork_rng(devices=[]), warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                return first_difference(self._case, finding)
         except Exception as error:  # a finding without a place is better than none
             return not_found(f"the search failed with {type(error).__name__}")

@@ -12,15 +12,14 @@ from exportdiff.interfaces.wording import counted
 from exportdiff.judging.results import Unjudged
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from exportdiff.core.finding import Finding
     from exportdiff.core.model_identity import ModelIdentity
     from exportdiff.core.path import Path
     from exportdiff.interfaces.checking.found import FailOn
     from exportdiff.judging.results import PathResult
-
-UNCONFIRMED = "a second process did not show its differences"
+    from exportdiff.runtime.observing.sizes import DynamicDimension
 
 
 FORMAT = 1
@@ -108,6 +107,11 @@ class Report:
         verb = "agrees" if len(outcomes.paths) == 1 else "agree"
         return f"{outcomes.counts['agrees']} of {paths} {verb} with eager"
 
+    @property
+    def sizes(self) -> tuple[DynamicDimension, ...]:
+        """What was declared for each dynamic dimension, and what the program and eager accept."""
+        return next((each.sizes for each in self.paths if each.sizes), ())
+
     def as_dict(self) -> dict[str, Any]:
         """Return it ready for JSON."""
         outcomes = self.outcomes
@@ -122,6 +126,7 @@ class Report:
             "paths": {str(each.path): each.as_dict() for each in outcomes.paths},
             "findings": [each.as_dict() for each in self.found],
             "unconfirmed": self.unconfirmed,
+            "sizes": [each.as_dict() for each in self.sizes],
         }
 
 
@@ -147,27 +152,3 @@ def assembled(
     left = tuple(Unjudged(path, invalid or stopped) for path in asked if path not in known)
     found = tuple(map(Found, findings))
     return Report(name, version("torch"), paths, (*unjudged, *left), found, invalid, stopped=stopped)
-
-
-def confirmed(report: Report, again: Callable[[tuple[Path, ...], int], Sequence[Finding]]) -> Report:
-    """Keep the findings that a second judgement shows as well.
-
-    ``again`` receives the paths to judge and the number of their findings. A path that ends its process is
-    not judged again: it did so twice already, first with the other paths, then alone.
-    """
-    once = [each for each in report.found if each.finding.kind not in ("abort", "hang")]
-    if not once:
-        return report
-    paths = tuple(dict.fromkeys(path for each in once for path in each.finding.shown_on))
-    seen = {finding.fingerprint: finding.first_difference for finding in again(paths, len(once))}
-    confirmed = [each for each in report.found if each not in once or each.finding.fingerprint in seen]
-    gone = {path for each in once if each not in confirmed for path in each.finding.shown_on}
-    kept = tuple(each.at(seen.get(each.finding.fingerprint)) for each in confirmed)
-    gone -= {path for each in kept for path in each.finding.shown_on}
-    results = tuple(
-        replace(each, outcome="not judged", reason=UNCONFIRMED)
-        if each.path in gone and each.outcome == "differs"
-        else each
-        for each in report.paths
-    )
-    return replace(report, paths=results, found=kept, unconfirmed=len(report.found) - len(kept))

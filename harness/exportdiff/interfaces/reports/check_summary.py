@@ -75,6 +75,9 @@ def summary(report: Report, fail_on: FailOn) -> Iterator[str]:
         counts += f", torch refuses {refused}"
     if left := outcomes.counts["not judged"]:
         counts += f", {left} not judged"
+    unexplained = sum(each.explanation == "not explained" for each in failing)
+    if unexplained and fail_on == "new":
+        yield f"findings that were not explained, and fail because they may be new: {unexplained}"
     known = sum(each.known for each in failing)
     number = f"{counted(len(failing), 'finding')} ({counted(known, 'known bug')} of torch)"
     yield from _about(report.name, f": {counts}; {number if failing else 'nothing fails'}")

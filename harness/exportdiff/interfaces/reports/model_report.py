@@ -11,6 +11,7 @@ from rich.text import Text
 from exportdiff.interfaces.checking.check_steps import Confirming, Explaining, PathDone
 from exportdiff.interfaces.reports.check_summary import left_out, next_step, summary
 from exportdiff.interfaces.reports.commands import check_command
+from exportdiff.interfaces.reports.size_lines import size_lines
 from exportdiff.interfaces.reports.text import (
     AS_WRITTEN,
     PLAIN_WIDTH,
@@ -21,7 +22,7 @@ from exportdiff.interfaces.reports.text import (
 
 if TYPE_CHECKING:
     import pathlib
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Iterable, Sequence
 
     from rich.status import Status
 
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from exportdiff.interfaces.checking.found import FailOn, Found, Meaning
     from exportdiff.interfaces.checking.report import Report
     from exportdiff.judging.results import Outcome, PathResult
+    from exportdiff.known.attribution.explained import RootCause
 
 HEADINGS: dict[Meaning, str] = {
     "wrong": "wrong, without an error",
@@ -107,11 +109,24 @@ def note(result: PathResult) -> str:
     return ", ".join(notes)
 
 
-def print_report(report: Report, console: Console, fail_on: FailOn, corpora: pathlib.Path | None) -> None:
-    """Print the paths that were not judged, the findings and the summary."""
+def print_report(
+    report: Report,
+    console: Console,
+    fail_on: FailOn,
+    corpora: pathlib.Path | None,
+    printed: Collection[str] = (),
+) -> None:
+    """Print the paths that were not judged, the findings and the summary.
+
+    ``printed``: the fingerprints of findings that need not be printed again.
+    """
     print_lines(console, left_out(report.outcomes))
     for meaning, heading in HEADINGS.items():
-        group = [each for each in report.found if each.meaning == meaning and not each.accepted]
+        group = [
+            each
+            for each in report.found
+            if each.meaning == meaning and not each.accepted and each.finding.fingerprint not in printed
+        ]
         if not group:
             continue
         console.print(f"\n{heading}: {len(group)}", style="bold", highlight=False)
@@ -121,7 +136,10 @@ def print_report(report: Report, console: Console, fail_on: FailOn, corpora: pat
                 continue
             if number:
                 console.print()
-            _print_found(each, report, console, corpora)
+            print_found(each, report.name, console)
+            _print_explanation(each, console, corpora)
+    for line in size_lines(report.sizes):
+        console.print(line, soft_wrap=True, highlight=False)
     console.print()
     print_lines(console, summary(report, fail_on))
     text, command = next_step(report, fail_on, corpora)
@@ -149,19 +167,31 @@ def print_lines(console: Console, lines: Iterable[str], style: str = "") -> None
         console.print(wrapped(line, width), style=style, soft_wrap=True, highlight=False)
 
 
-def _print_found(found: Found, report: Report, console: Console, corpora: pathlib.Path | None) -> None:
-    command = check_command(report.name, found.finding.path)
+def print_found(found: Found, model: str, console: Console) -> None:
+    """Print a finding without its explanation."""
+    command = check_command(model, found.finding.path)
     console.print(finding_block(found.finding, (command,)), soft_wrap=True, end="")
     if not found.deployed:
         console.print("only on paths that few people deploy", style="dim", highlight=False)
+
+
+def _print_explanation(found: Found, console: Console, corpora: pathlib.Path | None) -> None:
     for cause in found.causes:
-        file = f"{corpora / 'open' / cause.entry}.py" if corpora and cause.entry else cause.name
-        console.print(f"known bug of torch: {file}", style="dim", soft_wrap=True, highlight=False)
+        console.print(cause_line(cause, corpora), style="dim", soft_wrap=True, highlight=False)
+    for text in found.workarounds:
+        console.print(f"workaround: {text}", soft_wrap=True, highlight=False, markup=False)
     if found.not_accepted_because:
         text = f"not accepted: {found.not_accepted_because}"
         console.print(text, style="yellow", soft_wrap=True, highlight=False)
     if found.remark:
-        console.print(f"remark: {found.remark}", style="yellow", soft_wrap=True, highlight=False)
+        name = "not explained" if found.explanation == "not explained" else "remark"
+        console.print(f"{name}: {found.remark}", style="yellow", soft_wrap=True, highlight=False)
+
+
+def cause_line(cause: RootCause, corpora: pathlib.Path | None) -> str:
+    """Return ``known bug of torch: corpora/open/NAME.py``."""
+    file = f"{corpora / 'open' / cause.entry}.py" if corpora and cause.entry else cause.name
+    return f"known bug of torch: {file}"
 
 
 def _line(found: Found) -> str:

@@ -17,7 +17,7 @@ from exportdiff.judging.checks.compare.mappings import unequal
 from exportdiff.judging.checks.evidence import InCall, OfLeaf, WithoutCall
 from exportdiff.judging.checks.state import sort_of
 from exportdiff.runtime.observing.observation import ExportedObservation
-from exportdiff.runtime.observing.process_state import RANDOM_STATE
+from exportdiff.runtime.observing.process_state import RANDOM_STATE, THREADS
 from exportdiff.runtime.observing.tensors import argument
 
 if TYPE_CHECKING:
@@ -26,7 +26,13 @@ if TYPE_CHECKING:
     from exportdiff.core.finding import Stage
     from exportdiff.judging.checks.compare.groups import Groups
     from exportdiff.judging.checks.compare.leaves import LeafDifference
-    from exportdiff.runtime.observing.observation import Call, EagerObservation, Observation, StageEffect
+    from exportdiff.runtime.observing.observation import (
+        Aftermath,
+        Call,
+        EagerObservation,
+        Observation,
+        StageEffect,
+    )
     from exportdiff.runtime.observing.tensors import State, TensorSnapshot
 
 
@@ -162,11 +168,18 @@ class ProcessChanged(_Changed):
     stage: Stage
     names: tuple[str, ...]
     """By the names in ``Environment.process_state``."""
+    failed: bool = False
+    """Whether the stage raised."""
 
     @property
     def inside(self) -> bool:
-        """Whether no later result changes, except random numbers: other settings change what runs next."""
-        return _CHANGE_NO_RESULT.issuperset(self.names)
+        """Whether no later result changes, except random numbers after a stage that succeeded.
+
+        Other settings change what runs next. A stage that failed should leave nothing behind.
+        """
+        return (_CHANGE_NO_RESULT if self.failed else _CHANGE_NO_RESULT | {RANDOM_STATE}).issuperset(
+            self.names
+        )
 
     def words(self) -> tuple[str, ...]:
         return (self.stage, "global", self.names[0])
@@ -175,9 +188,7 @@ class ProcessChanged(_Changed):
         yield f"{self._doer} changed the {_shown(self.names)}"
 
 
-_CHANGE_NO_RESULT = frozenset(
-    {"sizes marked on the example inputs", "graph of the exported program", RANDOM_STATE}
-)
+_CHANGE_NO_RESULT = frozenset({"sizes marked on the example inputs", "graph of the exported program"})
 
 
 @dataclass(frozen=True)
@@ -227,8 +238,8 @@ class ProcessLeftDifferent(InCall):
 
     @property
     def inside(self) -> bool:
-        """Whether only a deviating call shows it."""
-        return self.in_deviating_call
+        """Whether only text is printed, by a deviating call: any other setting changes what runs next."""
+        return self.in_deviating_call and self.name in _PRINTS
 
     def words(self) -> tuple[str, ...]:
         return ("run", "global", *(("raised",) if self.raised else ()), self.name)
@@ -265,7 +276,7 @@ def purity(reference: EagerObservation, candidate: Observation) -> Iterator[Evid
             if names := _names(ours, theirs):
                 yield ModuleChanged(stage, sort, names)
         if names := _names(before.process_state, after.process_state):
-            yield ProcessChanged(stage, names)
+            yield ProcessChanged(stage, names, effect.failed)
         if not reference.prints:
             for stream, text in effect.printed.items():
                 yield Printed(stage, stream, text, effect.failed)
@@ -331,7 +342,12 @@ def _inputs(effect: StageEffect) -> Iterator[Evidence]:
 def _after_calls(reference: Observation, candidate: Observation) -> Iterator[Evidence]:
     """Compare the settings of the process after each call, even if it raised; report the first difference."""
     made = {each.key: each.call for each in reference.deviations}
-    usual = [(n, None, ours, theirs) for n, ours, theirs in comparable(reference, candidate)]
+    usual: list[tuple[int, Altered | None, Call, Call]] = [
+        (n, None, ours, theirs) for n, ours, theirs in comparable(reference, candidate)
+    ]
+    if len(usual) < min(len(reference.calls), len(candidate.calls)):  # what the path refuses comes last
+        number = len(usual)
+        usual.append((number, None, reference.calls[number], candidate.calls[number]))
     deviations = [
         (len(candidate.calls), Altered.of(each), made.get(each.key), each.call)
         for each in candidate.deviations
@@ -345,16 +361,28 @@ def _after_calls(reference: Observation, candidate: Observation) -> Iterator[Evi
             return
 
 
-# A call that raises while it is traced has done nothing; eager has run up to the line that raises.
-_ON_THE_WAY = (RANDOM_STATE, "text on standard output", "text on standard error")
+_PRINTS = ("text on standard output", "text on standard error")
+_ON_THE_WAY = (RANDOM_STATE, *_PRINTS)
+"""What may differ after a call that raises: while it is traced, it has done nothing, and eager has run up to
+the line that raises."""
 
 
 def _first_left(ours: Call, theirs: Call) -> tuple[str, tuple[str, str] | None] | None:
     """Return the first thing that one call left different from the other, and both values."""
-    if (ours.failure is None) != (theirs.failure is None) or not ours.aftermath or not theirs.aftermath:
+    if not ours.aftermath or not theirs.aftermath or (ours.failure and not theirs.failure):
         return None
+    if theirs.failure is not None:
+        return _left_by_refusal(ours.aftermath, theirs.aftermath)
+    changed = ours.aftermath.changed | theirs.aftermath.changed
     for name, one, other in unequal(ours.aftermath.process_state, theirs.aftermath.process_state):
-        if ours.failure is not None and name in _ON_THE_WAY:
-            continue
+        if name == THREADS and name not in changed:
+            continue  # a path that compiles may be given another number
         return name, None if isinstance(one, bytes) else (str(one), str(other))
+    return None
+
+
+def _left_by_refusal(ours: Aftermath, theirs: Aftermath) -> tuple[str, tuple[str, str] | None] | None:
+    """Return the first setting that a call which raised has changed, and that eager's call has not."""
+    for name in sorted(theirs.changed - ours.changed - {*_ON_THE_WAY}):
+        return name, (str(ours.process_state[name]), str(theirs.process_state[name]))
     return None

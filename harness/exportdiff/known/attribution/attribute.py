@@ -18,19 +18,20 @@ program to the next, so that the answer does not depend on what a worker ran bef
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from exportdiff.judging.judge_case import judge_case
 from exportdiff.known.attribution.explained import UNRESOLVED, ExplainedFinding, RootCause, on_paths
 from exportdiff.known.attribution.knowledge import Knowledge
 from exportdiff.known.attribution.resemblance import resembling, shows_as
-from exportdiff.known.attribution.smallest import LADDER, Smallest
+from exportdiff.known.attribution.smallest import Smallest
+from exportdiff.known.attribution.suspects import Suspects
 from exportdiff.known.attribution.trial import Budget, OutOfBudget, Trial
 from exportdiff.runtime.paths import parse
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
+    from collections.abc import Collection, Iterator
 
     from exportdiff.core.case import Case
     from exportdiff.core.finding import Finding
@@ -40,13 +41,17 @@ if TYPE_CHECKING:
     from exportdiff.known.corpus.entry import Entry
 
 JUDGEMENTS = 20
-"""For each finding. To find one fix among 153 takes at most 13: five sets of growing size, the last with all
-fixes, then seven to halve the last step, then one to verify the fix alone."""
+"""For each finding and explanation. Usually one that records which fixes are executed, and one to three that
+try fixes."""
 SECONDS = 20.0
 """Seconds of CPU time for each program."""
-BLOCKS = 12
+FIRST = 3
+"""How many of the likeliest fixes are tried alone."""
+BLOCKS = 8
 """If all fixes together do not mend a finding, they are tried in this many parts: one of the fixes may itself
 cause a finding with the same signature."""
+NEW_ON = 2
+"""A finding that no fix explains on this many of its paths is not looked for on the others."""
 
 
 def explain(
@@ -63,20 +68,46 @@ def explain(
 ) -> tuple[ExplainedFinding, ...]:
     """Find the root causes of the findings that plain torch shows.
 
-    Returns each finding of the verdict once, or once for each part of its paths that has other causes.
+    Returns each finding of the verdict once, or once for each part of its paths that has other causes. The
+    arguments are those of ``explanations``.
+    """
+    found = explanations(
+        case, verdict, tags, known, judge, mended=mended, judgements=judgements, each=each, seconds=seconds
+    )
+    return tuple(part for parts in found for part in parts)
+
+
+def explanations(
+    case: Case,
+    verdict: Verdict,
+    tags: Collection[str],
+    known: Knowledge,
+    judge: Judge = judge_case,
+    *,
+    mended: Verdict | None = None,
+    wanted: Collection[Finding] | None = None,
+    judgements: int | None = None,
+    each: int = JUDGEMENTS,
+    seconds: float = SECONDS,
+) -> Iterator[tuple[ExplainedFinding, ...]]:
+    """Yield each finding of a verdict with its root causes, as soon as they are known.
+
+    A finding has several parts if some of its paths have other causes.
     ``tags``: the tags of the program. ``mended``: the verdict on mended torch, if there is one.
+    ``wanted``: the findings to explain; None: all.
     ``judgements``: how often the case may be judged again for all findings together; None: no limit.
     ``each``: the same for one finding. ``seconds``: the limit of CPU time.
     """
     if not verdict.findings:
-        return ()
+        return
     trial = Trial(case, known, judge)
     paths = tuple(dict.fromkeys(path for finding in verdict.findings for path in finding.shown_on))
     trial.record(frozenset(), paths, verdict)
     if mended is not None:
         trial.record(frozenset(known.usable), [result.path for result in mended.paths], mended)
     search = _Search(trial, tags, judgements, each, seconds)
-    return tuple(part for finding in verdict.findings for part in search.parts(finding))
+    for finding in verdict.findings if wanted is None else wanted:
+        yield tuple(search.parts(finding))
 
 
 def likely_order(finding: Finding, case: Case, known: Knowledge) -> list[str]:
@@ -104,87 +135,100 @@ class _Search:
         self._known = trial.known
         self._tags = tags
         self._until = time.process_time() + seconds
+        self._suspects = Suspects(trial)
         self._answers: list[tuple[str, ...]] = []
         """The fixes that explain the other findings of this program: one bug usually shows in several
         ways."""
 
     def parts(self, finding: Finding) -> Iterator[ExplainedFinding]:
         """Yield the finding with its causes; in parts, if its paths have different causes."""
-        while True:
-            part = self._part(finding)
-            yield part
-            rest = tuple(path for path in finding.shown_on if path not in part.finding.shown_on)
-            if not rest:
-                return
-            finding = on_paths(finding, rest)
+        waiting = finding.shown_on
+        left: list[Path] = []
+        unexplained: ExplainedFinding | None = None
+        while waiting:
+            part = self._part(on_paths(finding, waiting))
+            if part.causes:
+                yield part
+                waiting = tuple(path for path in waiting if path not in part.finding.shown_on)
+                continue
+            unexplained = part
+            left.append(waiting[0])
+            waiting = waiting[1:]
+            if len(left) == NEW_ON or not part.searched:
+                left += waiting
+                break
+        if unexplained is not None:
+            yield replace(unexplained, finding=on_paths(finding, tuple(left)))
 
     def _part(self, finding: Finding) -> ExplainedFinding:
-        """Explain a finding on the paths that have the same explanation."""
-        order = likely_order(finding, self._trial.case, self._known)
+        """Explain a finding on its first path, and on all paths with the same explanation."""
         judgements = self._each if self._left is None else min(self._each, self._left)
         budget = Budget(judgements, self._until - time.process_time())
-        best = _Sufficient()
+        names: tuple[str, ...] = ()
+        paths: tuple[Path, ...] = (finding.path,)
         remark = ""
         try:
-            self._find(finding, order, budget, best)
-            if best.names:
-                self._reduce(finding, budget, best)
+            names = self._find(on_paths(finding, paths), budget)
+            if len(names) > 1:
+                names, remark = self._reduced(on_paths(finding, paths), names, budget)
+            if names and len(finding.shown_on) > 1:
+                paths = self._mended(finding, names, budget)
         except OutOfBudget as spent:
             remark = f"attribution {spent}"
+            names = names or self._all_that_mend(on_paths(finding, (finding.path,)), budget)
         finally:
             if self._left is not None:
                 self._left -= budget.spent
-        if not best.names:
+        if not names:
             alike = resembling(finding, self._trial.case, self._tags, self._known)
-            return alike or ExplainedFinding(finding, remark=remark)
-        part = on_paths(finding, best.paths)
-        if remark and len(best.names) > 1:
+            return alike or ExplainedFinding(finding, remark=remark, searched=not remark)
+        part = on_paths(finding, paths)
+        if remark and len(names) > 1:
             # It is verified that the fixes mend it, but not which of them are necessary.
-            remark = f"{remark}: it is one of {len(best.names)} fixes that mend it, or several"
+            remark = f"{remark}: it is one of {len(names)} fixes that mend it, or several"
             return ExplainedFinding(part, (UNRESOLVED,), remark)
-        self._answers.append(best.names)
-        return ExplainedFinding(part, self._causes(part, best.names))
+        self._answers.append(names)
+        return ExplainedFinding(part, self._causes(part, names))
 
-    def _find(self, finding: Finding, order: Sequence[str], budget: Budget, best: _Sufficient) -> None:
-        """Find fixes that mend the finding on all paths, or on as many as possible."""
-        size = -(-len(order) // BLOCKS) or 1
-        if self._trial.knows(frozenset(order), finding.shown_on):
-            self._try(finding, tuple(order), budget, best)
-            if best.paths == finding.shown_on:
-                return
+    def _all_that_mend(self, finding: Finding, budget: Budget) -> tuple[str, ...]:
+        """Return all fixes if it is known that together they mend the finding; else an empty tuple."""
+        names = self._known.usable
+        known = self._trial.knows(frozenset(names), finding.shown_on)
+        return names if known and self._mended(finding, names, budget) else ()
+
+    def _find(self, finding: Finding, budget: Budget) -> tuple[str, ...]:
+        """Find fixes that mend the finding, on its only path; return an empty tuple if there are none."""
+        similar = likely_order(finding, self._trial.case, self._known)
+        order = self._suspects.order(finding, similar, budget)
+        answers = [names for names in self._answers if set(names) <= set(order.executed)]
+        first = order.executed[:FIRST]
+        found = tuple(dict.fromkeys(name for names in answers for name in names))
+        likely = tuple(dict.fromkeys((*found, *order.likely)))
         for names in (
-            *self._answers,
-            *(tuple(order[:size]) for size in LADDER if size < len(order)),
-            tuple(order),
+            *answers,
+            *((name,) for name in first),
+            likely,
+            tuple(dict.fromkeys((*likely, *order.executed))),
+            tuple(similar),
         ):
-            self._try(finding, names, budget, best)
-            if best.paths == finding.shown_on:
-                return
-        for start in range(0, len(order), size):
-            if best.names:
-                return
-            self._try(finding, tuple(order[start : start + size]), budget, best)
+            if self._mended(finding, names, budget):
+                return names
+        size = -(-len(order.executed) // BLOCKS) or 1
+        for start in range(0, len(order.executed), size):
+            if self._mended(finding, names := order.executed[start : start + size], budget):
+                return names
+        return ()
 
-    def _try(self, finding: Finding, names: tuple[str, ...], budget: Budget, best: _Sufficient) -> None:
-        mended = self._mended(finding, names, budget)
-        if len(mended) > len(best.paths):
-            best.paths, best.names = mended, names
-
-    def _reduce(self, finding: Finding, budget: Budget, best: _Sufficient) -> None:
-        """Leave out the fixes that are not necessary, and the paths that one of the fixes does not mend."""
-        part = on_paths(finding, best.paths)
-        search = Smallest(best.names, lambda names: self._mended(part, names, budget) == part.shown_on)
+    def _reduced(
+        self, finding: Finding, names: tuple[str, ...], budget: Budget
+    ) -> tuple[tuple[str, ...], str]:
+        """Leave out the fixes that are not necessary; also return why that ended early, or an empty text."""
+        search = Smallest(names, lambda some: bool(self._mended(finding, some, budget)))
         try:
             search.run()
-        finally:
-            best.names = search.verified
-        if len(best.names) > 1 and len(best.paths) > 1:
-            # Two bugs may look the same on two paths: then these are two findings.
-            for name in best.names:
-                mended = self._mended(part, (name,), budget)
-                if mended:
-                    best.paths, best.names = mended, (name,)
-                    return
+        except OutOfBudget as spent:
+            return search.verified, f"attribution {spent}"
+        return search.verified, ""
 
     def _mended(self, finding: Finding, names: Collection[str], budget: Budget) -> tuple[Path, ...]:
         """Return the paths of the finding that are clean with these fixes installed."""
@@ -209,15 +253,8 @@ class _Search:
     def _causes(self, finding: Finding, names: Collection[str]) -> tuple[RootCause, ...]:
         entries = _likely_entries(finding, self._trial.case, self._known)
         first = {entry.fix: entry.root for entry in reversed(entries)}
-        return tuple(RootCause(name, first.get(name, "")) for name in sorted(names))
-
-
-@dataclass
-class _Sufficient:
-    """Fixes that together mend a finding on some paths."""
-
-    names: tuple[str, ...] = ()
-    paths: tuple[Path, ...] = ()
+        roots = {name: first.get(name, "") for name in sorted(names)}
+        return tuple(RootCause(name, root, self._known.bug(root)) for name, root in roots.items())
 
 
 def on_first_paths(verdict: Verdict) -> Verdict:

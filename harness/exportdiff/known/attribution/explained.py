@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 if TYPE_CHECKING:
     from exportdiff.core.finding import Finding
     from exportdiff.core.path import Path
+    from exportdiff.known.corpus.known_bug import KnownBug
 
 
 @dataclass(frozen=True)
@@ -18,6 +19,8 @@ class RootCause:
     """The name of the fix that mends the finding, or of an entry without a fix that the finding resembles."""
     entry: str = ""
     """The corpus entry of the root cause; empty: no entry names the fix."""
+    bug: KnownBug | None = field(default=None, compare=False, repr=False)
+    """What its entry says about it; None without an entry."""
 
     @property
     def root(self) -> str:
@@ -40,11 +43,13 @@ class ExplainedFinding:
 
     finding: Finding
     causes: tuple[RootCause, ...] = ()
-    """Empty: the finding is new."""
+    """Empty: the finding is new, or the search for its causes ended early."""
     remark: str = ""
     """Why the answer is not complete: the attribution ran out of time."""
     by: By = "fix"
     """How the causes were found."""
+    searched: bool = True
+    """Whether the search for its causes came to its end."""
 
 
 def on_paths(finding: Finding, paths: tuple[Path, ...]) -> Finding:

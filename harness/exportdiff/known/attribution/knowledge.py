@@ -6,7 +6,7 @@ import hashlib
 import pickle
 import sys
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from typing import TYPE_CHECKING
 
@@ -15,7 +15,9 @@ from exportdiff.core.own_code import PACKAGE, digest_of
 from exportdiff.core.torch_versions import torch_build
 from exportdiff.known.attribution.likeness import Likeness
 from exportdiff.known.corpus.entry import FIXES, Entry, find_files
+from exportdiff.known.corpus.known_bug import KnownBug, known_bug
 from exportdiff.known.corpus.trial_results import cache_folder, fix_trials, open_entries
+from exportdiff.known.corpus.workaround import without_workaround
 from exportdiff.runtime.patching.fixes import Fix, FixError, applied, choose_patches, find_functions, remember
 
 if TYPE_CHECKING:
@@ -34,11 +36,19 @@ class Knowledge:
     """The names of the fixes that can be installed together."""
     unusable: frozenset[str] = frozenset()
     """The names of the fixes that cannot be installed on this torch. Their entries explain by resemblance."""
+    digest: str = ""
+    """Depends on the corpus, on torch, and on the code of exportdiff that reads them."""
 
     @cached_property
     def likeness(self) -> Likeness:
         """Compares programs with those of the entries."""
-        return Likeness([entry.file.read_text(encoding="utf-8") for entry in self.entries])
+        texts = (entry.file.read_text(encoding="utf-8") for entry in self.entries)
+        return Likeness([without_workaround(text) for text in texts])
+
+    def bug(self, root: str) -> KnownBug | None:
+        """Describe a root cause; None if the corpus has no entry of this name."""
+        entry = next((each for each in self.entries if each.name == root), None)
+        return None if entry is None else known_bug(entry)
 
     @cached_property
     def usable_fixes(self) -> tuple[Fix, ...]:
@@ -54,12 +64,13 @@ def knowledge(corpora: pathlib.Path) -> Knowledge:
     also cached on disk, because parsing takes most of a second.
     """
     corpora = corpora.resolve()
-    file = cache_folder() / f"{_digest(corpora)}.knowledge"
+    digest = digest_of_corpus(corpora)
+    file = cache_folder() / f"{digest}.knowledge"
     with suppress(OSError, pickle.UnpicklingError, EOFError, AttributeError, ImportError, ValueError):
         known = pickle.loads(file.read_bytes())
         if isinstance(known, Knowledge):
             return known
-    known = _read(corpora)
+    known = replace(_read(corpora), digest=digest)
     known.likeness, known.usable_fixes  # noqa: B018  # computes them, so that they are cached too
     write_cache_file(file, pickle.dumps(known))
     return known
@@ -106,8 +117,9 @@ def _together(fixes: Mapping[str, Fix]) -> Iterator[str]:
         yield name
 
 
-def _digest(corpora: pathlib.Path) -> str:
+def digest_of_corpus(corpora: pathlib.Path) -> str:
     """Return a digest of everything that the knowledge depends on."""
+    corpora = corpora.resolve()
     own = sorted(file for part in ("known", "runtime/patching") for file in (PACKAGE / part).rglob("*.py"))
     files = (*own, *find_files([corpora]), *sorted((corpora / FIXES).glob("*.patch")))
     # The name of each recorded trial is a digest of what was tried.

@@ -39,12 +39,13 @@ def resembling(
     """Return the finding with the entries that it resembles; None if there is none."""
     owners = {entry.name: entry.root for entry in known.entries if _triggered(entry, finding, tags)}
     if owners:
-        causes = tuple(RootCause(name, root) for name, root in sorted(owners.items()))
+        causes = tuple(RootCause(name, root, known.bug(root)) for name, root in sorted(owners.items()))
         return ExplainedFinding(finding, causes, by="resemblance")
     entry = _most_alike(finding, case, known)
     if entry is None:
         return None
-    return ExplainedFinding(finding, (RootCause(entry.fix, entry.root),), by="resemblance")
+    cause = RootCause(entry.fix, entry.root, known.bug(entry.root))
+    return ExplainedFinding(finding, (cause,), by="resemblance")
 
 
 def shows_as(entry: Entry, finding: Finding) -> bool:

@@ -142,7 +142,8 @@ class _Sorting:
         # The corpus may record that a fix exposes it.
         entry = entry_that_predicts(finding, fixes, self._known) if kind == "masked" else None
         if entry is not None:
-            return ExplainedFinding(finding, (RootCause(entry.fix, entry.file.stem),))
+            cause = RootCause(entry.fix, entry.file.stem, self._known.bug(entry.root))
+            return ExplainedFinding(finding, (cause,))
         return ResidualFinding(finding, Classification(kind, fixes, remark))
 
     def _order(self, finding: Finding) -> list[str]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from exportdiff.judging.exemptions.refusal import fix_refusals
 from exportdiff.judging.judge_case import judge_case
+from exportdiff.runtime.patching.executed import ExecutedLines
 from exportdiff.runtime.patching.fixes import FixError, fixes_that_raised
 from exportdiff.runtime.patching.installed import only_these_fixes
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from exportdiff.judging.judge_case import Judge
     from exportdiff.judging.results import Verdict
     from exportdiff.known.attribution.knowledge import Knowledge
+    from exportdiff.runtime.patching.executed import Line
 
 Signature: TypeAlias = "tuple[str, ...]"
 
@@ -76,6 +78,7 @@ class Trial:
     known: Knowledge
     judge: Judge = judge_case
     _seen: dict[tuple[frozenset[str], Path], PathFindings] = field(default_factory=dict)
+    _executed: dict[Path, Mapping[str, frozenset[Line]]] = field(default_factory=dict)
 
     def record(self, names: frozenset[str], paths: Iterable[Path], verdict: Verdict | None) -> None:
         """Record a verdict on the case with these fixes installed."""
@@ -97,11 +100,32 @@ class Trial:
             self.record(names, missing, self._judged(names, missing))
         return {path: self._seen[names, path] for path in paths}
 
-    def _judged(self, names: frozenset[str], paths: tuple[Path, ...]) -> Verdict | None:
+    def executed(self, path: Path, budget: Budget) -> Mapping[str, frozenset[Line]]:
+        """Return the lines of all usable fixes that a path executes with all of them installed, by fix.
+
+        Empty if the case cannot be judged with them. Raises OutOfBudget.
+        """
+        if path not in self._executed:
+            budget.spend()
+            self._executed[path] = self.executed_by(self.case, path)
+        return self._executed[path]
+
+    def executed_by(self, case: Case, path: Path) -> Mapping[str, frozenset[Line]]:
+        """Return the same for another case."""
+        lines = ExecutedLines(self.known.usable_fixes)
+        with lines.recorded():
+            verdict = self._judged(frozenset(self.known.usable), (path,), case)
+        if case is self.case:
+            self.record(frozenset(self.known.usable), (path,), verdict)
+        return lines.by_fix if verdict is not None and verdict.valid else {}
+
+    def _judged(
+        self, names: frozenset[str], paths: tuple[Path, ...], case: Case | None = None
+    ) -> Verdict | None:
         fixes = [self.known.fixes[name] for name in sorted(names)]
         try:
             with only_these_fixes(fixes):
-                return self.judge(self.case, paths, fix_refusals(fixes))
+                return self.judge(case or self.case, paths, fix_refusals(fixes))
         except FixError:
             return None  # each of them fits alone, but not all of them together
         except Exception as error:

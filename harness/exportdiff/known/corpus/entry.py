@@ -50,6 +50,10 @@ FUNCTIONS = {
 }
 """The functions that an entry defines."""
 
+WORKAROUND = ("make_workaround", "workaround_options", "workaround_call")
+"""The functions of a workaround: they return the model and its inputs, return keyword arguments for
+torch.export.export, and call the result of the path."""
+
 HEADER = re.compile(r"^# /// script\n(?P<toml>(#( .*)?\n)+?)# ///$", re.MULTILINE)
 
 
@@ -103,6 +107,10 @@ class Entry:
     """The exposing fixes: without them this bug is masked. Only files of campaigns have this key."""
     caused_by: tuple[str, ...] = ()
     """The fixes that cause this regression. Only files of campaigns have this key."""
+    has_workaround: bool = False
+    """Whether the file has code for what users can write instead (known/corpus/workaround.py)."""
+    no_workaround: str = ""
+    """Why there is nothing that users can write instead; empty if there is, or if nobody looked."""
     problem: str = ""
     """The reason why the file cannot be replayed; empty if it can."""
 
@@ -189,6 +197,8 @@ def read_entry(file: pathlib.Path) -> Entry:
         undetected_because=str(table.get("undetected-because", "")),
         unmasked_by=tuple(table.get("unmasked-by", ())),
         caused_by=tuple(table.get("caused-by", ())),
+        has_workaround=table.get("workaround") == "code",
+        no_workaround=" ".join(str(table.get("workaround", "")).split()).partition("none: ")[2],
     )
 
 
@@ -221,6 +231,9 @@ def _wrong_word(table: dict[str, Any]) -> str:
         return f"has severity {severity!r} in [tool.exportdiff]; expected {', '.join(known)}"
     if severity is not None and "variant-of" in table:
         return "has 'severity' and 'variant-of' in [tool.exportdiff]; a variant has that of its root cause"
+    workaround = table.get("workaround", "code")
+    if workaround != "code" and not re.match("none: .", str(workaround)):
+        return f"has workaround {workaround!r} in [tool.exportdiff]; expected 'code' or 'none: REASON'"
     match, matches = table.get("upstream-match"), get_args(UpstreamMatch)
     if match is not None and (match not in matches or not table.get("upstream")):
         return f"has upstream-match {match!r} in [tool.exportdiff]; expected one of {', '.join(matches)}"

@@ -5,11 +5,12 @@ from __future__ import annotations
 import ast
 
 from exportdiff.core.program_text.parsing import parse
+from exportdiff.known.corpus.entry import WORKAROUND
 
 MARK = "# first difference"
 """The comment at the end of the line."""
 
-_CALLERS = {"show", "dynamic_shapes", "probes"}
+_NOT_MODEL = {"show", "dynamic_shapes", "probes", *WORKAROUND}
 """Functions of an entry that are not the code of its model."""
 
 
@@ -32,4 +33,4 @@ def wrong_mark(source: str) -> str:
 
 def _is_model(node: ast.stmt) -> bool:
     """Whether a statement of the module is a class, or a function that the model calls or that makes it."""
-    return isinstance(node, ast.ClassDef | ast.FunctionDef) and node.name not in _CALLERS
+    return isinstance(node, ast.ClassDef | ast.FunctionDef) and node.name not in _NOT_MODEL

@@ -20,6 +20,7 @@ from exportdiff.core.cache_files import write_cache_file
 from exportdiff.core.program_text.parsing import parse
 from exportdiff.core.torch_versions import torch_build, torch_version
 from exportdiff.known.corpus.entry import FIXES, find_files, read_entry
+from exportdiff.known.corpus.workaround import without_workaround
 from exportdiff.runtime.patching.fixes import read_candidates
 
 if TYPE_CHECKING:
@@ -89,9 +90,9 @@ class FixTrial:
 
 
 def code_of(text: str) -> str:
-    """Return the code of a file without comments and docstring; its text, if it is not Python."""
+    """Return the program of a file without comments and docstring; its text, if it is not Python."""
     try:
-        tree = parse(text)
+        tree = parse(without_workaround(text))
     except (SyntaxError, ValueError):
         return text
     first = tree.body[0] if tree.body else None

@@ -11,6 +11,15 @@ from exportdiff.core.finding import starts_with
 from exportdiff.core.program_text.line_count import code_lines
 from exportdiff.known.corpus.entry import EXPECTED, OPEN, missing_functions, read_entry
 from exportdiff.known.corpus.first_difference import wrong_mark
+from exportdiff.known.corpus.signatures import entry_signatures
+from exportdiff.known.corpus.workaround import (
+    CALL,
+    MODEL,
+    OPTIONS,
+    defined,
+    read_workaround,
+    without_workaround,
+)
 from exportdiff.runtime.patching.fixes import applied
 from exportdiff.runtime.processes.child import Death, TaskFailure
 from exportdiff.runtime.processes.in_child import call_fresh
@@ -42,6 +51,8 @@ def problems(entry: Entry, fixes: Mapping[str, Fix], tags: Collection[str] = ())
     yield from incomplete(entry, fixes, tags)
     if entry.fix in fixes:
         yield from _unmended(entry, fixes[entry.fix])
+    if entry.has_workaround:
+        yield from _wrong_workaround(entry)
 
 
 def incomplete(entry: Entry, fixes: Mapping[str, Fix], tags: Collection[str]) -> Iterator[str]:
@@ -70,7 +81,8 @@ def incomplete(entry: Entry, fixes: Mapping[str, Fix], tags: Collection[str]) ->
         yield f"defines no {function}"
     if problem := wrong_mark(source):
         yield problem
-    size = code_lines(source)
+    yield from _workaround_missing(entry, source)
+    size = code_lines(without_workaround(source))
     if size > MAX_LINES:
         yield f"has {size} lines of code; at most {MAX_LINES}"
     if entry.fix and entry.fix not in fixes:
@@ -80,6 +92,17 @@ def incomplete(entry: Entry, fixes: Mapping[str, Fix], tags: Collection[str]) ->
     for tag in entry.trigger:
         if tags and tag not in tags:
             yield f"has {tag!r} in its trigger, which is not a tag (exportdiff features lists them)"
+
+
+def _workaround_missing(entry: Entry, source: str) -> Iterator[str]:
+    functions = defined(source)
+    if entry.severity == "A" and not entry.has_workaround and not entry.no_workaround:
+        yield 'has severity A and no workaround: "code", or "none: REASON"'
+    if entry.has_workaround != bool(functions):
+        yield f'has workaround = "code" or the functions {", ".join((MODEL, OPTIONS, CALL))}, but not both'
+    workaround = read_workaround(entry) if functions else None
+    if workaround is not None and not workaround.advice.endswith("."):
+        yield f"does not say in the docstring of {functions[0]}() what to do, in a sentence"
 
 
 def _unmended(entry: Entry, fix: Fix) -> Iterator[str]:
@@ -105,31 +128,19 @@ def _unmended(entry: Entry, fix: Fix) -> Iterator[str]:
             yield f"the checks still report {list(start)} with the fix {fix.name}"
 
 
-def entry_signatures(
-    file: pathlib.Path,
-    path: str,
-    fixes: Collection[Fix] = (),
-    only_there: bool = False,
-    thorough: bool = False,
-) -> set[tuple[str, ...]]:
-    """Judge a file along the cheap paths and its own; return the signatures of what is found.
+def _wrong_workaround(entry: Entry) -> Iterator[str]:
+    answer = call_fresh(SECONDS, _workaround_problems, replace(entry, file=entry.file.absolute()))
+    if isinstance(answer, Death | TaskFailure):
+        reason = answer.reason if isinstance(answer, Death) else str(answer.error)
+        yield f"judging it with the workaround ends in {reason}"
+        return
+    yield from (f"the workaround is wrong: {problem}" for problem in answer)
 
-    Those of its own path only, if asked: on the others, another bug may show alike. What the fixes refuse on
-    purpose is no finding, as in campaigns. ``thorough``: make all calls that leave the spec.
-    """
-    from exportdiff.core.case import case_from_source
-    from exportdiff.judging.exemptions.refusal import fix_refusals
-    from exportdiff.judging.judge_case import judge_case
-    from exportdiff.runtime.patching.fixes import applied
-    from exportdiff.runtime.paths import parse, select_paths
 
-    own = parse(path)
-    routes = dict.fromkeys((*select_paths(["nonstrict:*"], ["cpu"]), own))
-    case = case_from_source(file.read_text(encoding="utf-8"), finite_only=False)
-    case = replace(case, thorough=thorough)
-    with applied(fixes):
-        found = judge_case(case, tuple(routes), fix_refusals(fixes)).findings
-    return {each.signature for each in found if not only_there or own in each.shown_on}
+def _workaround_problems(entry: Entry) -> list[str]:
+    from exportdiff.known.corpus.verify_workaround import workaround_problems  # it imports torch
+
+    return workaround_problems(entry)
 
 
 def verify_file(file: pathlib.Path, fixes: Mapping[str, Fix], tags: Collection[str] = ()) -> list[str]:

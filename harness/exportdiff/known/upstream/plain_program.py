@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 from exportdiff.core.errors import UsageError
 from exportdiff.core.program_text.parsing import parse
 from exportdiff.known.corpus.entry import missing_functions
+from exportdiff.known.corpus.workaround import without_workaround
 from exportdiff.runtime.processes import scratch
 from exportdiff.runtime.processes.script import run_file
 
@@ -107,7 +108,7 @@ class Outcome:
 
 def plain_program(entry: Entry) -> PlainProgram:
     """Return the program of an entry. Raises UsageError if it lacks a function that entries must have."""
-    source = entry.file.read_text(encoding="utf-8")
+    source = without_workaround(entry.file.read_text(encoding="utf-8"))
     if missing := missing_functions(source):
         raise UsageError(f"{entry.file} defines no {missing[0]}")
     tree = parse(source)

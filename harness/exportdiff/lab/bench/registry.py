@@ -5,7 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from exportdiff.lab.bench import bare_loop, growth, places, planted, reach, rediscovery, stages, yields
+from exportdiff.lab.bench import (
+    bare_loop,
+    growth,
+    one_model,
+    places,
+    planted,
+    reach,
+    rediscovery,
+    stages,
+    yields,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,6 +36,7 @@ class Measurement:
 MEASUREMENTS: tuple[Measurement, ...] = (
     Measurement("stages", "what does a program cost?", stages.measure),
     Measurement("bare", "how much more than a loop that only exports and compares?", bare_loop.measure),
+    Measurement("models", "what does one model of a user cost?", one_model.measure),
     Measurement("rediscovery", "how soon are the known bugs found again?", rediscovery.measure),
     Measurement("faults", "are planted bugs noticed?", planted.measure),
     Measurement("places", "does a finding name the right place?", places.measure),

@@ -23,6 +23,8 @@ class Scale:
     """For one worker against two."""
     memory_programs: int
     bare_programs: int
+    large_megabytes: float
+    """The weights of the large model."""
     minimize_seconds: float
     faults: int
     """The number of faults, spread evenly over the list."""
@@ -44,6 +46,7 @@ QUICK = Scale(
     scaling_programs=200,
     memory_programs=120,
     bare_programs=40,
+    large_megabytes=40.0,
     minimize_seconds=6.0,
     faults=6,
     fault_seconds=4.0,
@@ -62,6 +65,7 @@ FULL = Scale(
     scaling_programs=600,
     memory_programs=10_000,
     bare_programs=500,
+    large_megabytes=300.0,
     minimize_seconds=60.0,
     faults=1000,
     fault_seconds=60.0,

@@ -11,6 +11,8 @@ from exportdiff.repro.templates.stand_ins import RANDOM
 
 def packaged(ep: Any) -> Any:
     """Return what AOTInductor compiles from a program, as a module."""
+    if RANDOM:
+        torch._inductor.config.fallback_random = True  # draw random numbers as eager does
     run = torch._inductor.aoti_load_package(torch._inductor.aoti_compile_and_package(ep))
 
     class Packaged(torch.nn.Module):

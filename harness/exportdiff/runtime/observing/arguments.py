@@ -25,6 +25,10 @@ class Inputs:
         """Put leaves together."""
         return cls(*_sizes_again(pytree.tree_unflatten(leaves, spec), spec))
 
+    def with_leaves(self, leaves: list[object]) -> Inputs:
+        """Return arguments with other leaves in the same places."""
+        return Inputs.rebuilt(leaves, self._structure)
+
     def snapshot(self) -> Tree:
         """Copy what the leaves hold now, those that were handed in."""
         return Tree(

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from exportdiff.runtime.observing.failure import Failure
     from exportdiff.runtime.observing.gradients import Gradients
     from exportdiff.runtime.observing.graphs import Exported, Hierarchy, Rebuilt
+    from exportdiff.runtime.observing.sizes import DynamicDimension
 
 
 @dataclass(frozen=True)
@@ -39,6 +40,8 @@ class Aftermath:
     """As in Environment."""
     attributes: Mapping[str, str]
     """Attributes, training flags and the number of hooks of all modules."""
+    changed: frozenset[str] = frozenset()
+    """The names in ``process_state`` that were other values before the call."""
 
 
 @dataclass(frozen=True)
@@ -209,6 +212,15 @@ class EagerObservation(Observation):
     """Why the model cannot be judged; empty: it can."""
     first_call_only: bool = False
     """Whether the model changes itself, so that its first call alone can be compared."""
+    python_values: frozenset[str] = frozenset()
+    """The Python values that its calls change outside of the model, such as a global counter. Whether results
+    depend on them is another question: a cache changes no result."""
+    lasting: frozenset[str] = frozenset()
+    """Those of them that cannot be set back, such as the position of a generator."""
+    asks: bool = False
+    """Whether the code of the model may ask if it is being exported, and then run other operators."""
+    order_matters: bool = False
+    """Whether results depend on the calls before, though no call changes a tensor of the state."""
     finite_only: bool = False
     """Whether an infinity or NaN makes the case invalid, as the case says."""
     prints: bool = False
@@ -238,6 +250,10 @@ class ExportedObservation(Observation):
     """Names of the inputs and of the state whose new values the graph returns, to be written back."""
     may_narrow: bool = False
     """Whether the program may refuse probes: the spec of dynamic shapes leaves their sizes to export."""
+    declared: frozenset[int] = frozenset()
+    """The numbers of the probes whose sizes are in the ranges that the program declares."""
+    sizes: tuple[DynamicDimension, ...] = ()
+    """For users' models on the path without transforms: what the program and eager accept."""
     exported: Exported | None = None
     rebuilt: Rebuilt | None = None
     """For the runner ``unflatten`` only."""

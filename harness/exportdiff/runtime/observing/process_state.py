@@ -72,6 +72,16 @@ def exporting() -> bool:
     return hasattr(torch.compiler, "is_exporting") and torch.compiler.is_exporting()
 
 
+def deterministic_algorithms() -> int:
+    """Return whether torch avoids operators that are not deterministic: 0, or 1 to warn, or 2 to refuse."""
+    return torch.get_deterministic_debug_mode()
+
+
+def threads() -> int:
+    """Return how many threads one operator may use."""
+    return torch.get_num_threads()
+
+
 def global_hooks() -> int:
     """Return how many hooks there are on all modules."""
     return len(torch.nn.modules.module._global_buffer_registration_hooks)
@@ -83,6 +93,7 @@ def random_state() -> bytes:
 
 
 RANDOM_STATE = "global random number generator"
+THREADS = "number of threads"
 SETTINGS: dict[str, Callable[[], object]] = {
     "grad mode": grad_mode,
     "default dtype": default_dtype,
@@ -95,6 +106,8 @@ SETTINGS: dict[str, Callable[[], object]] = {
     "function modes": function_modes,
     "functorch level": functorch_level,
     "whether export is running": exporting,
+    "deterministic algorithms": deterministic_algorithms,
+    THREADS: threads,
     "hooks on all modules": global_hooks,
     RANDOM_STATE: random_state,
 }
@@ -114,6 +127,19 @@ def read_random_state() -> bytes:
 
 
 @contextlib.contextmanager
+def use_threads(number: int) -> Iterator[None]:
+    """Let one operator use so many threads; 0: as many as now."""
+    before = threads()
+    if number:
+        torch.set_num_threads(number)
+    try:
+        yield
+    finally:
+        if threads() != before:
+            torch.set_num_threads(before)
+
+
+@contextlib.contextmanager
 def restore_modes() -> Iterator[None]:
     """Restore the modes on exit: a model may change them, and so may a graph that fails halfway.
 
@@ -123,6 +149,7 @@ def restore_modes() -> Iterator[None]:
     casts = {device: _autocast(device) for device in ("cpu", "cuda")}
     depth, level, is_dual = autocast_depth(), functorch_level(), _dual_level_is_open()
     hooks = dict(_global_buffer_registration_hooks)
+    deterministic, number = deterministic_algorithms(), threads()
     refusal = _refusal_of_saved_tensors_hooks()
     try:
         yield
@@ -140,6 +167,9 @@ def restore_modes() -> Iterator[None]:
         while autocast_depth() > depth:
             torch.autocast_decrement_nesting()
         torch.set_grad_enabled(grad)
+        torch.set_deterministic_debug_mode(deterministic)
+        if threads() != number:
+            torch.set_num_threads(number)
         torch.set_default_dtype(dtype)
         for device, before in casts.items():
             if _autocast(device) != before:

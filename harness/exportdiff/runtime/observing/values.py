@@ -52,15 +52,22 @@ class Content:
 def content(data: Array) -> Content:
     """Return what keeps the bytes of a C-contiguous array: one object for equal bytes."""
     plain = data.reshape(-1).view(np.uint8)
+    seen = (plain.ctypes.data, plain.nbytes, _sums(plain)) if plain.nbytes >= SUMMED else None
+    if seen is not None and (known := _at.get(seen)) is not None:
+        return known
     key = _hash(plain)
     if (known := _contents.get(key)) is None:
         known = _contents[key] = Content(plain)
+    if seen is not None:
+        _at[seen] = known
     return known
 
 
 def holds(kept: Content, data: Array) -> bool:
     """Whether these are the bytes of a C-contiguous array."""
     plain = data.reshape(-1).view(np.uint8)
+    if plain.nbytes >= SUMMED and _at.get((plain.ctypes.data, plain.nbytes, _sums(plain))) is kept:
+        return True
     return _contents.get(_hash(plain)) is kept
 
 
@@ -69,8 +76,28 @@ def _hash(plain: Array) -> bytes:
     return hashlib.sha256(plain.data, usedforsecurity=False).digest()
 
 
+SUMMED = 1 << 20
+"""From this size in bytes on, the sums of a tensor say whether its memory has changed."""
+_COLUMNS = 4096
+
+
+def _sums(plain: Array) -> bytes:
+    """Return a hash that takes a third of the time of SHA-256: of the sums of all rows and of all columns.
+
+    It only says whether one piece of memory still has the bytes that it had. Two tensors may have equal sums.
+    """
+    words = plain[: plain.size // 8 * 8].view(np.int64)
+    rows = words[: words.size // _COLUMNS * _COLUMNS].reshape(-1, _COLUMNS)
+    digest = hashlib.sha256(plain[rows.nbytes :].data, usedforsecurity=False)
+    for axis in (0, 1):
+        digest.update(np.sum(rows, axis=axis).data)
+    return digest.digest()
+
+
 _contents: weakref.WeakValueDictionary[bytes, Content] = weakref.WeakValueDictionary()
 """By hash."""
+_at: weakref.WeakValueDictionary[tuple[int, int, bytes], Content] = weakref.WeakValueDictionary()
+"""By address, size and sums."""
 
 
 class LargeValues:

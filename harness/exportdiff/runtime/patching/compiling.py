@@ -30,6 +30,8 @@ class Changed:
     """Code that defines the functions and imports that the patch adds to the module; None: there are none."""
     fix_names: str
     """The names of the fixes, separated by commas."""
+    lines: tuple[tuple[int, str], ...]
+    """The lines of the patched file that fixes have changed, each with the name of the fix."""
 
 
 @cache
@@ -57,7 +59,7 @@ def changed_by(file: str, chunk: Chunk) -> Changed:
     new = [node for node in tree.body if _is_new(node, text.added)]
     body = ast.Module(new, [])
     added = compile(body, file, "exec", dont_inherit=True) if new else None
-    return Changed(tuple(codes), added, chunk.fix_names)
+    return Changed(tuple(codes), added, chunk.fix_names, tuple(text.owners.items()))
 
 
 class _Text:
@@ -72,9 +74,13 @@ class _Text:
         """Line number in the patched text -> line number in the installed file, for the unchanged lines."""
         self._first = self._next = chunk.start + 1
         at = chunk.start
-        for edit in chunk.edits:
+        self.owners: dict[int, str] = {}
+        """Line number in the patched text -> name of the fix that has changed the line."""
+        for edit, owner in zip(chunk.edits, chunk.owners, strict=True):
             self._keep(old, at, edit.start)
-            self.added |= set(range(self._next, self._next + len(edit.lines)))
+            new = range(self._next, self._next + len(edit.lines))
+            self.added |= set(new)
+            self.owners |= dict.fromkeys(new or (self._next,), owner)
             self.next_to_removed |= set() if edit.lines else {self._next - 1, self._next}
             for line in edit.lines:
                 self._append(line)

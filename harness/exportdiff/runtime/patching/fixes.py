@@ -128,6 +128,14 @@ def fixes_that_raised(error: BaseException, fixes: Collection[Fix]) -> tuple[str
     return guilty
 
 
+def changed_lines(fixes: Collection[Fix]) -> Mapping[int, Mapping[int, str]]:
+    """Return which lines of which code objects fixes change: ``id`` of the code, line, name of the fix.
+
+    Raises FixError.
+    """
+    return _patched(_ordered(fixes)).lines_of
+
+
 @dataclass(frozen=True)
 class _Patched:
     codes: tuple[tuple[FunctionType, CodeType], ...]
@@ -136,6 +144,8 @@ class _Patched:
     """The new functions and imports: the namespace of a module, a name, and its value."""
     fixes_of: Mapping[int, tuple[str, ...]]
     """The fixes that changed a code object, by its ``id``, because several fixes may have equal code."""
+    lines_of: Mapping[int, Mapping[int, str]]
+    """The lines of a code object that fixes have changed, each with the name of the fix; by its ``id``."""
 
 
 _ADDED: dict[str, set[str]] = {}
@@ -150,6 +160,7 @@ def _patched(fixes: tuple[Fix, ...]) -> _Patched:
     codes: list[tuple[FunctionType, CodeType]] = []
     names: list[tuple[dict[str, object], str, object]] = []
     fixes_of: dict[int, tuple[str, ...]] = {}
+    lines_of: dict[int, Mapping[int, str]] = {}
     for path, chunks in plan.items():
         module = modules[path]
         ours = _ADDED.setdefault(module.__name__, set())
@@ -158,19 +169,21 @@ def _patched(fixes: tuple[Fix, ...]) -> _Patched:
         bound = {**own, **{name: value for new in added.values() for name, value in new.items()}}
         ours |= bound.keys() - own.keys()
         for changed in chunks:
-            here = tuple(changed.fix_names.split(", "))
+            here, lines = tuple(changed.fix_names.split(", ")), dict(changed.lines)
             for key, code in changed.codes:
                 functions = live[str(module.__file__)].get(key, [])
                 _check_replaceable(path, functions, code)
                 check_bound(changed.fix_names, path, code, [each.__code__ for each in functions], bound)
                 codes.extend((function, code) for function in functions)
                 fixes_of |= dict.fromkeys(map(id, _inside(code)), here)
+                lines_of |= {id(each): lines for each in _inside(code)}
             for name, value in added[id(changed)].items():
                 if isinstance(value, FunctionType) and value.__globals__ is module.__dict__:
                     check_bound(changed.fix_names, path, value.__code__, [], bound)
                     fixes_of |= dict.fromkeys(map(id, _inside(value.__code__)), here)
+                    lines_of |= {id(each): lines for each in _inside(value.__code__)}
                 names.append((module.__dict__, name, value))
-    return _Patched(tuple(codes), tuple(names), fixes_of)
+    return _Patched(tuple(codes), tuple(names), fixes_of, lines_of)
 
 
 def _inside(code: CodeType) -> Iterator[CodeType]:

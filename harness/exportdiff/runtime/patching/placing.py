@@ -25,8 +25,13 @@ class Chunk:
     start: int
     stop: int
     edits: tuple[Edit, ...]
-    fix_names: str
-    """The names of the fixes with these edits, separated by commas."""
+    owners: tuple[str, ...]
+    """The name of the fix of each edit."""
+
+    @property
+    def fix_names(self) -> str:
+        """The names of the fixes with these edits, separated by commas."""
+        return ", ".join(dict.fromkeys(self.owners))
 
 
 def chunks_of(path: str, file: str, fixes: Iterable[Fix]) -> list[Chunk]:
@@ -43,12 +48,10 @@ def chunks_of(path: str, file: str, fixes: Iterable[Fix]) -> list[Chunk]:
         stop = max([edit.stop, *(s.stop for s in inside)])
         if chunks and start < chunks[-1].stop:
             last = chunks.pop()
-            names = last.fix_names
-            if fix.name not in names.split(", "):
-                names = f"{names}, {fix.name}"
-            chunks.append(Chunk(last.start, max(last.stop, stop), (*last.edits, edit), names))
+            owners = (*last.owners, fix.name)
+            chunks.append(Chunk(last.start, max(last.stop, stop), (*last.edits, edit), owners))
         else:
-            chunks.append(Chunk(start, stop, (edit,), fix.name))
+            chunks.append(Chunk(start, stop, (edit,), (fix.name,)))
     return chunks
 
 

@@ -1,4 +1,4 @@
-"""What AOTInductor made, as a module."""
+"""What Inductor made: settings, and a package as a module."""
 
 from __future__ import annotations
 
@@ -8,6 +8,15 @@ import torch
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from contextlib import AbstractContextManager
+
+
+def numbers_of_eager() -> AbstractContextManager[None]:
+    """Make Inductor draw random numbers as eager does; by default it draws others."""
+    from torch._inductor import config  # it takes long to import
+
+    patched: AbstractContextManager[None] = config.patch(fallback_random=True)
+    return patched
 
 
 class Packaged(torch.nn.Module):

@@ -146,8 +146,8 @@ def package(program: ExportedProgram) -> nn.Module:
     """Machine code: compiled by AOTInductor into a package, and loaded from it."""
     # Both import torch.
     from exportdiff.runtime.observing.caches import nothing_cached
-    from exportdiff.runtime.paths.packaged import Packaged
+    from exportdiff.runtime.paths.packaged import Packaged, numbers_of_eager
 
-    with tempfile.TemporaryDirectory() as folder, nothing_cached():
+    with tempfile.TemporaryDirectory() as folder, nothing_cached(), numbers_of_eager():
         package = torch._inductor.aoti_compile_and_package(program, package_path=f"{folder}/model.pt2")
         return Packaged(torch._inductor.aoti_load_package(package))

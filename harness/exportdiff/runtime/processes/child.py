@@ -41,6 +41,8 @@ if TYPE_CHECKING:
 Body: TypeAlias = "Callable[..., None]"
 """What a child runs: a function of its end of the pipe and of the arguments."""
 
+TIME_LIMIT = "the time limit was reached"
+
 POLL_SECONDS = 0.1
 """Seconds between two checks of the limits of a child, and of whether a wait should stop."""
 END_SECONDS = 5.0
@@ -151,13 +153,15 @@ class Child:
         """Send a message. Raises OSError if the process is dead."""
         self._pipe.send(message)
 
-    def receive(self, seconds: float, stop: Event | None = None) -> Any:
+    def receive(self, seconds: float, stop: Event | None = None, deadline: float | None = None) -> Any:
         """Return the next message; a Death if the process ends or reaches a limit first.
 
-        Raises Stopped soon after ``stop`` is set. A process that reached a limit still runs: end it.
+        ``seconds`` becomes longer on a busy machine. ``deadline``, as ``time.monotonic`` counts, does not.
+        Raises Stopped at the deadline, and soon after ``stop`` is set. A process that reached a limit still
+        runs: end it.
         """
         try:
-            death = self._watched(lambda left: self._pipe.poll(left), seconds, stop)
+            death = self._watched(lambda left: self._pipe.poll(left), seconds, stop, deadline)
             return death or self._pipe.recv()
         except (EOFError, OSError):
             return self.death()
@@ -196,28 +200,36 @@ class Child:
         self._pipe.close()
         self._scratch.cleanup()
 
-    def _watched(self, happens: Callable[[float], bool], seconds: float, stop: Event | None) -> Death | None:
+    def _watched(
+        self,
+        happens: Callable[[float], bool],
+        seconds: float,
+        stop: Event | None,
+        deadline: float | None = None,
+    ) -> Death | None:
         """Wait until something happens; if a limit is reached first, return that.
 
         ``happens(seconds)`` waits and returns whether it has happened. The time for which the process only
         waited for a core does not count, so that a busy machine does not look like a hang.
         """
-        deadline = time.monotonic() + seconds
+        patience = time.monotonic() + seconds
         waited = waited_for_core(self.pid)
         while True:
             if stop is not None and stop.is_set():
                 raise Stopped
-            left = max(deadline - time.monotonic(), 0.0)
-            if happens(min(left, POLL_SECONDS)):
+            until = patience if deadline is None else min(patience, deadline)
+            if happens(min(max(until - time.monotonic(), 0.0), POLL_SECONDS)):
                 return None
             death = self._over_limit()
             if death is not None:
                 return death
-            if time.monotonic() >= deadline:
+            if deadline is not None and time.monotonic() >= deadline:
+                raise Stopped(TIME_LIMIT)
+            if time.monotonic() >= patience:
                 more = waited_for_core(self.pid) - waited
                 if more <= POLL_SECONDS:
                     return Death("hang", f"no answer within {seconds:g} s")
-                deadline, waited = time.monotonic() + more, waited + more
+                patience, waited = time.monotonic() + more, waited + more
 
     def _over_limit(self) -> Death | None:
         """Return the limit that the process and its descendants have passed."""
@@ -286,6 +298,14 @@ def end_with_parent(server: int) -> None:
         os.kill(os.getpid(), signal.SIGKILL)
 
 
+_threads = 1
+
+
+def threads_of_user() -> int:
+    """Return how many threads torch would use in this child if it were the user's process."""
+    return _threads
+
+
 def set_up(output: pathlib.Path | Connection) -> None:
     """Set up a child: one thread, no warnings, no logs, Ctrl-C left to the parent.
 
@@ -293,6 +313,8 @@ def set_up(output: pathlib.Path | Connection) -> None:
     """
     import torch  # here, to save start-up time: only children need it, and they have it imported
 
+    global _threads
+    _threads = torch.get_num_threads()
     torch.set_num_threads(1)
     # Do not record the source line of every node: that takes 5 % of a non-strict export.
     if hasattr(torch.fx.config, "do_not_emit_stack_traces"):

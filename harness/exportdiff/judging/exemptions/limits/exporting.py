@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from exportdiff.judging.checks.aliasing import WriteDiffers
 from exportdiff.judging.checks.gradients import BackwardRaised, GradientFlow, GradientLeaf
 from exportdiff.judging.checks.guards.check import CallRefused
-from exportdiff.judging.checks.guards.deviations import BrokenByRefusal, WrongAnswer
+from exportdiff.judging.checks.guards.deviations import WrongAnswer
 from exportdiff.judging.checks.inputs import InputLeaf
-from exportdiff.judging.checks.outputs import OutputLeaf, OutputStructure, PathRaised
+from exportdiff.judging.checks.outputs import OutputLeaf, PathRaised
 from exportdiff.judging.checks.purity import ModuleChanged, Printed, ProcessChanged
 from exportdiff.judging.checks.state import StateLeaf
 from exportdiff.judging.checks.structure.call_order import CallsUnknown
@@ -18,8 +18,8 @@ from exportdiff.judging.checks.structure.check import ModulesUnknown
 from exportdiff.judging.exemptions.limits.limit import PROGRAMMING_MODEL, limit
 from exportdiff.judging.exemptions.limits.replacing import SELECTS
 from exportdiff.runtime.inputs.deviations import CONTEXTS, METADATA, PROMISED_DEVIATIONS
-from exportdiff.runtime.observing.aliasing import INPUT, OUTPUT
 from exportdiff.runtime.observing.observation import ExportedObservation, PipelinedObservation
+from exportdiff.runtime.paths.catalog import narrows
 
 if TYPE_CHECKING:
     from exportdiff.judging.exemptions.limits.limit import Comparison, Limit
@@ -29,32 +29,17 @@ LIMITS: list[Limit] = []
 
 @limit(
     LIMITS,
-    says="A torch.Size in the output is a tuple afterwards.",
-    documented=f"{PROGRAMMING_MODEL}, 'Input types': list, tuple, dict and namedtuple; "
-    "github.com/pytorch/pytorch/issues/149158",
-)
-def size_becomes_tuple(compared: Comparison) -> bool:
-    """Whether two structures differ only in torch.Size and tuple."""
-    match compared.evidence:
-        case OutputStructure(expected=expected, seen=seen):
-            structures = expected, seen
-        case WrongAnswer(leaf=leaf) | BrokenByRefusal(leaf=leaf) if leaf.word == "kind":
-            structures = leaf.expected, leaf.seen
-        case _:
-            return False
-    one, other = (text.replace("TreeSpec(Size,", "TreeSpec(tuple,") for text in structures)
-    return one == other
-
-
-@limit(
-    LIMITS,
-    says="With Dim.AUTO and Dim.DYNAMIC, export infers which sizes it accepts, and may check them when the "
-    "program runs. What unflatten returns has no guards: there, an operator may raise.",
+    says="With Dim.AUTO and Dim.DYNAMIC, export infers which sizes it accepts, and declares their ranges in "
+    "the program. What unflatten returns has no guards: there, an operator may raise.",
     documented="torch/export/dynamic_shapes.py: 'with the compiler inferring the remaining constraints'; "
     "torch/export/_trace.py, prefer_deferred_runtime_asserts_over_guards: 'as runtime asserts'",
 )
 def sizes_are_inferred(compared: Comparison) -> bool:
-    """Whether a probe is refused with sizes that export may refuse."""
+    """Whether a probe is refused whose sizes are not in the ranges that the program declares."""
+    seen = compared.seen
+    declared = isinstance(seen, ExportedObservation) and compared.evidence.call in seen.declared
+    if declared and not narrows(compared.path):  # a transform may turn guards into checks of the program
+        return False
     refused = isinstance(compared.evidence, CallRefused)
     late = isinstance(compared.evidence, PathRaised) and compared.path.runner == "unflatten"
     return (refused or late) and compared.in_unpromised_probe
@@ -185,34 +170,9 @@ def order_of_keys_is_static(compared: Comparison) -> bool:
 
 @limit(
     LIMITS,
-    says="A parameter that no module has registered, as one in a list, is a constant without gradient.",
-    documented="torch/_export/passes/lift_constants_pass.py: 'it's not registered with register_parameter(). "
-    "export will treat it as a constant tensor'; torch/export/_unlift.py: 'torch.export will detach it'",
-)
-def unregistered_parameters_are_constants(compared: Comparison) -> bool:
-    """Whether only requires_grad of a tensor differs, which in eager depends on such parameters alone."""
-    evidence = compared.evidence
-    if not isinstance(compared.seen, ExportedObservation | PipelinedObservation):
-        return False
-    if not isinstance(evidence, OutputLeaf | InputLeaf | StateLeaf) or evidence.leaf.word != "requires-grad":
-        return False
-    if evidence.call is None:
-        return False
-    match evidence:
-        case OutputLeaf():
-            name = f"{OUTPUT}{evidence.place}"
-        case InputLeaf():
-            name = f"{INPUT}{evidence.argument}"
-        case StateLeaf():
-            name = evidence.name
-    return name in compared.eager.calls[evidence.call].unregistered
-
-
-@limit(
-    LIMITS,
     says="A product with a constant may round differently from one with a parameter: it runs another kernel.",
-    documented="aten/src/ATen/native/LinearAlgebra.cpp, should_fold: a tensor that requires grad is folded; "
-    "torch/_export/passes/lift_constants_pass.py: an unregistered parameter is 'a constant tensor'",
+    documented="docs.pytorch.org, Numerical accuracy: 'PyTorch is not guaranteed to produce bitwise "
+    "identical results for floating point computations that are mathematically identical'",
 )
 def constants_take_other_kernels(compared: Comparison) -> bool:
     """Whether only rounding differs, and eager has parameters that are constants in the program."""

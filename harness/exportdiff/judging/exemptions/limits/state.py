@@ -19,8 +19,7 @@ from exportdiff.judging.checks.guards.check import WrongRecord
 from exportdiff.judging.checks.guards.deviations import BrokenByRefusal, WrongAnswer
 from exportdiff.judging.checks.outputs import OutputIdentity, OutputLeaf
 from exportdiff.judging.checks.sharing import MemorySplit
-from exportdiff.judging.checks.state import StateLeaf, StateMissing
-from exportdiff.judging.checks.structure.enumeration import OrderDiffers
+from exportdiff.judging.checks.state import StateLeaf
 from exportdiff.judging.exemptions.limits.limit import UNFLATTEN, limit
 
 if TYPE_CHECKING:
@@ -195,26 +194,22 @@ def assigned_is_no_alias(compared: Comparison) -> bool:
 
 @limit(
     LIMITS,
-    says="A tensor that is assigned to a buffer is copied into it: the buffer keeps its strides, its conj "
-    "bit and its neg bit.",
+    says="A tensor that is assigned to a buffer is copied into it: the buffer keeps its strides.",
     documented="torch/export/_trace.py, _make_fx_helper: 'We copy nodes corresponding to buffer assignments "
     "to buffers in the graph'; docs.pytorch.org, torch.Tensor.copy_: 'Copies the elements from src into "
     "self tensor'",
 )
-def assigned_buffers_keep_their_layout(compared: Comparison) -> bool:
-    """Whether only the layout of a buffer differs that eager rebinds, and the path keeps its first layout."""
+def assigned_buffers_keep_their_strides(compared: Comparison) -> bool:
+    """Whether only the strides of a buffer differ that eager rebinds, and the path keeps its first."""
     evidence, before = compared.evidence, compared.seen.before
     if not isinstance(evidence, StateLeaf) or evidence.call is None or before is None:
         return False
-    if evidence.aspect not in _LAYOUT or evidence.name not in compared.eager.rebound:
+    if evidence.aspect != "stride" or evidence.name not in compared.eager.rebound:
         return False
     after = compared.seen.calls[evidence.call].state
     kept = [state.tensors.get(evidence.name) for state in (before, after)]
-    layouts = {None if each is None else (each.stride, each.conj, each.neg) for each in kept}
+    layouts = {None if each is None else each.stride for each in kept}
     return len(layouts) == 1 and None not in layouts
-
-
-_LAYOUT = ("stride", "conj-bit", "neg-bit")
 
 
 @limit(
@@ -266,19 +261,3 @@ def attributes_are_not_replaced(compared: Comparison) -> bool:
         return evidence.name in twice
     leaves = OutputLeaf | StateLeaf | GradientLeaf
     return bool(twice) and isinstance(evidence, leaves) and evidence.aspect == "value"
-
-
-@limit(
-    LIMITS,
-    says="Dynamo drops tensors that the graph does not use, and all names of one tensor but one.",
-    documented=f"{UNFLATTEN}, UnflattenedModule.__init__: 'dynamo export will deduplicate aliased "
-    "tensors, and ignore unused tensors'",
-)
-def unused_names_are_dropped(compared: Comparison) -> bool:
-    """Whether all missing names, or buffers in another order, are not inputs of the graph."""
-    evidence = compared.evidence
-    if isinstance(evidence, OrderDiffers) and evidence.what == "buffers":
-        orders = evidence.expected, evidence.seen
-        ours, theirs = ([name for name in names if name not in compared.dropped] for names in orders)
-        return ours == theirs
-    return isinstance(evidence, StateMissing) and evidence.name in compared.dropped

@@ -22,9 +22,11 @@ from exportdiff.runtime.observing.captured_output import capture_output
 from exportdiff.runtime.observing.checkpoint import Checkpoint
 from exportdiff.runtime.observing.environment import aftermath
 from exportdiff.runtime.observing.observation import Compilation, CompiledObservation, EagerObservation
-from exportdiff.runtime.observing.process_state import restore_modes
+from exportdiff.runtime.observing.process_state import restore_modes, use_threads
+from exportdiff.runtime.observing.python_state import PythonState
 from exportdiff.runtime.observing.tensors import state_snapshot
 from exportdiff.runtime.paths.catalog import same_operators
+from exportdiff.runtime.paths.packaged import numbers_of_eager
 from exportdiff.runtime.paths.run.eager import eager_path
 from exportdiff.runtime.paths.run.informative import informative_first
 from exportdiff.runtime.paths.run.model_calls import CallPlan, CallResults, ModelCaller, run_calls
@@ -49,7 +51,7 @@ if TYPE_CHECKING:
 def observe_compiled(case: Case, paths: Sequence[Path], clock: Stopwatch) -> Iterator[CompiledObservation]:
     """Run the compiled model along each path, and make the same calls of an eager model."""
     for path in paths:
-        with dynamo_settings():
+        with dynamo_settings(), use_threads(case.threads):
             seen = _observe(case, path, clock, restart=True) or _observe(case, path, clock, restart=False)
         assert seen is not None, "without a restart there is nothing to undo"
         yield seen
@@ -63,7 +65,7 @@ def _observe(case: Case, path: Path, clock: Stopwatch, *, restart: bool) -> Comp
         return None
     return CompiledObservation(
         path,
-        same_operators=same_operators(path),
+        same_operators=same_operators(path) and case.threads < 2,
         reference=EagerObservation(eager_path(path.device), before=eager[0], **eager[1]._asdict()),
         restarted=restart,
         before=compiled[0],
@@ -80,18 +82,21 @@ def _run(
     """
     forget_compiled()
     model, examples = build(case, path.device)
-    before, start = state_snapshot(model), Checkpoint(model)
+    before, start, python = state_snapshot(model), Checkpoint(model), PythonState(model)
     caller = _CompilingCaller(model, clock, roles=compiler is None, run=compiler(model) if compiler else None)
     first: tuple[Call, ...] = ()
     if restart:
         with restore_modes():
             first = (caller(examples.fresh(), 0)[0],)
         if first[0].failure is not None:
+            python.undo()
             return before, CallResults(first)
+        python.undo()
         if not start.restore():
             return None
     with restore_modes():
         ran = run_calls(caller, examples, _plan_calls(before, model, examples, path, case), path.mode)
+    python.undo()
     return before, ran._replace(calls=(*first, *ran.calls))
 
 
@@ -118,10 +123,8 @@ def dynamo_settings() -> Iterator[None]:
 
     By default Dynamo gives up on code after eight compilations; a case may need more.
     """
-    # By default unused random numbers are not drawn (github.com/pytorch/pytorch/pull/147790), and Inductor
-    # draws other numbers than eager.
-    same_random = torch._inductor.config.patch(fallback_random=True)
-    with same_random, torch._dynamo.config.patch(recompile_limit=64), nothing_cached():
+    # By default unused random numbers are not drawn (github.com/pytorch/pytorch/pull/147790).
+    with numbers_of_eager(), torch._dynamo.config.patch(recompile_limit=64), nothing_cached():
         try:
             yield
         finally:
@@ -141,7 +144,9 @@ class _CompilingCaller(ModelCaller):
         # The printed text may contain addresses: only whether something is printed is compared.
         state = {**left.process_state, **{f"text on {stream}": True for stream in printed.texts()}}
         compilations = tuple(map(_compilation, dynamo.get_compilation_metrics()))
-        return replace(call, compiled=compilations, aftermath=replace(left, process_state=state)), named
+        changed = frozenset() if call.aftermath is None else call.aftermath.changed
+        left = replace(left, process_state=state, changed=changed)
+        return replace(call, compiled=compilations, aftermath=left), named
 
 
 def _compilation(metrics: dynamo.CompilationMetrics) -> Compilation:

@@ -9,6 +9,7 @@ import torch
 from exportdiff.core.finding import DRAWS
 from exportdiff.core.path import Path
 from exportdiff.runtime.inputs.copies import build
+from exportdiff.runtime.observing.asking import asks
 from exportdiff.runtime.observing.caches import forget_compiled
 from exportdiff.runtime.observing.captured_output import capture_output
 from exportdiff.runtime.observing.checkpoint import held_elsewhere, tensor_places
@@ -22,6 +23,7 @@ from exportdiff.runtime.observing.environment import (
 )
 from exportdiff.runtime.observing.observation import EagerObservation
 from exportdiff.runtime.observing.process_state import restore_modes
+from exportdiff.runtime.observing.python_state import PythonState
 from exportdiff.runtime.observing.tensors import named_state, partition, state_snapshot, storage_id
 from exportdiff.runtime.paths.read.hierarchy import CallRecorder
 from exportdiff.runtime.paths.run.freeing import free_path_memory
@@ -44,13 +46,17 @@ def observe_eager(
     clock: Stopwatch,
     modes: Collection[str] = (),
     run: Callable[[nn.Module], Callable[..., object]] | None = None,
+    *,
+    fixed: bool = False,
+    backwards: bool = False,
 ) -> EagerObservation:
     """Run a fresh model eagerly.
 
     ``modes`` are those of the paths to compare with; without modes, only the ordinary calls are made.
-    ``run`` turns the model into what is called instead of it.
+    ``run`` turns the model into what is called instead of it. ``fixed``: each call starts from the Python
+    values of the first, as export fixes them. ``backwards``, without modes: the last call is made first.
     """
-    seen = _observe(case, device, clock, modes, run)
+    seen = _observe(case, device, clock, modes, run, fixed=fixed, backwards=backwards)
     free_path_memory(seen.before)
     return seen
 
@@ -61,9 +67,13 @@ def _observe(
     clock: Stopwatch,
     modes: Collection[str],
     run: Callable[[nn.Module], Callable[..., object]] | None,
+    *,
+    fixed: bool,
+    backwards: bool,
 ) -> EagerObservation:
     forget_compiled()
     model, examples = build(case, device)
+    python = PythonState(model)
     shares_memory = examples.shares_memory(model)
     before = state_snapshot(model)
     alive = held_objects(model)
@@ -77,20 +87,26 @@ def _observe(
     rebound: set[str] = set()
     joined: set[str] = set()
     helped: set[str] = set()
+    values: set[str] = set()
 
     def note_changes() -> None:
         # After each call, because a second call may undo the change.
         assigned.update(_changed(attributes, _attributes(model)))
         rebound.update(_changed(objects, _objects(model)))
         helped.update(_changed(helpers, object_attributes(model)))
+        values.update(python.changed())
         for names in _sharing_memory(model):
             if not any(names <= group for group in together):
                 joined.update(names)
+        if fixed:
+            python.restore()
 
     with restore_modes(), capture_output() as printed:
         caller = ModelCaller(model, clock, roles=True, run=None if run is None else run(model))
-        ran = run_calls(caller, examples, plan, recorder=recorder, after=note_changes)
+        ran = run_calls(caller, examples, plan, recorder=recorder, after=note_changes, backwards=backwards)
     note_changes()
+    lasting = python.changed(lasting=True)
+    python.undo()
     del alive
     changed = assigned | joined | helped | _changed(structure, _structure(model))
     changed |= _reshaped(before, ran.calls[0].state)
@@ -104,6 +120,9 @@ def _observe(
         hierarchy=recorder.hierarchy if recorder else None,
         invalid="an example input shares memory with the model's state" if shares_memory else "",
         first_call_only=bool(changed),
+        python_values=frozenset(values),
+        lasting=lasting,
+        asks=(functions := python.functions()) is None or asks(model, functions),
         finite_only=case.finite_only,
         prints=bool(printed.texts()),
         unregistered=_holds_unregistered(model),

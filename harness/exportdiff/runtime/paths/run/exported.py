@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from exportdiff.runtime.inputs.copies import Examples, build
+from exportdiff.runtime.inputs.copies import CALLS, Examples, build
 from exportdiff.runtime.observing.arguments import Inputs
 from exportdiff.runtime.observing.caches import forget_compiled
 from exportdiff.runtime.observing.captured_output import capture_output
 from exportdiff.runtime.observing.environment import graph_outline, held_objects, read_environment
 from exportdiff.runtime.observing.failure import Failure, failure
 from exportdiff.runtime.observing.observation import Environment, ExportedObservation, StageEffect
-from exportdiff.runtime.observing.process_state import restore_modes
+from exportdiff.runtime.observing.process_state import restore_modes, use_threads
+from exportdiff.runtime.observing.python_state import PythonState
 from exportdiff.runtime.observing.saved_tensors import SavedModule, SavedTensors
 from exportdiff.runtime.observing.tensors import snapshot, state_snapshot
 from exportdiff.runtime.paths.catalog import (
@@ -35,6 +36,7 @@ from exportdiff.runtime.paths.read.rebuilt import read_rebuilt
 from exportdiff.runtime.paths.run.aspects import without
 from exportdiff.runtime.paths.run.freeing import free_path_memory
 from exportdiff.runtime.paths.run.model_calls import ModelCaller, plan_calls, run_calls
+from exportdiff.runtime.paths.run.sizes import dynamic_dimensions
 from exportdiff.runtime.paths.runners import RUNNERS
 from exportdiff.runtime.paths.transforms.apply import (
     edit_module,
@@ -58,6 +60,13 @@ if TYPE_CHECKING:
     from exportdiff.runtime.paths.stopwatch import Stopwatch
 
 
+LISTS_SIZES = "nonstrict:module"
+"""The path on which the sizes of dynamic dimensions are tried, in cases that are judged thoroughly."""
+
+COMPILES = "aoti"
+"""The mode that exports and then compiles, with the number of threads that the case says."""
+
+
 @dataclass(frozen=True)
 class _Exported:
     """One export, and what is known about it before anything runs."""
@@ -70,6 +79,7 @@ class _Exported:
     program: ExportedProgram | None
     refused: Failure | None
     effect: StageEffect
+    python: PythonState
 
     def failed(self, path: Path) -> ExportedObservation:
         """Return the observation of a path if export refused the model."""
@@ -101,7 +111,7 @@ def _export(case: Case, path: Path, clock: Stopwatch, modes: Collection[str]) ->
     inputs = examples.fresh()
     shapes = case.shapes()
     forget_compiled()
-    alive = held_objects(model)
+    alive, python = held_objects(model), PythonState(model)
     before = read_environment(model, inputs)
     program: ExportedProgram | None = None
     refused: Failure | None = None
@@ -114,10 +124,11 @@ def _export(case: Case, path: Path, clock: Stopwatch, modes: Collection[str]) ->
         effect = StageEffect(
             "export", before, read_environment(model, inputs), printed.texts(), refused is not None
         )
+    python.undo()
     del alive
     plan = plan_calls(before.state, examples, modes, case)
     narrow = narrows(path) or may_narrow(shapes)
-    return _Exported(model, examples, inputs, plan, narrow, program, refused, effect)
+    return _Exported(model, examples, inputs, plan, narrow, program, refused, effect, python)
 
 
 def observe_exported(
@@ -141,7 +152,9 @@ def observe_exported(
             isolation = SavedTensors(_tensors(exported.program))
         seen = common
         if exported.program is not None:
-            seen = _lower_and_run(exported, exported.program, common, case, path, clock)
+            with use_threads(case.threads if path.mode == COMPILES else 0):
+                seen = _lower_and_run(exported, exported.program, common, case, path, clock)
+            exported.python.undo()
         free_path_memory(state, exported.program)
         yield replace(without(seen, not_promised(path)), path=path)
     del exported, isolation
@@ -199,6 +212,8 @@ def _lower_and_run(
         ):  # without guards, a kernel may write to memory that is not its own
             plan = plan._replace(deviations=(), small_calls=())
         ran = run_calls(ModelCaller(lowered, clock), exported.examples, plan, path.mode)
+    probes = range(CALLS, exported.examples.calls)
+    declared = frozenset(n for n in probes if declares(final, exported.examples.fresh(n).snapshot()))
     small = tuple(each for each in ran.small_calls if declares(final, each.inputs_before))
     ran = ran._replace(small_calls=small)
     effect = StageEffect("run", environment, _graph_alone(after, final))
@@ -206,7 +221,10 @@ def _lower_and_run(
     found: tuple[Prediction, ...] = ()
     if path.runner == "module" and start.restore():
         found = predictions(lowered, final, exported.examples.fresh(), clock, grad=not for_inference(path))
-    return replace(common, before=before, saved=saved, predictions=found, **ran._asdict())
+    common = replace(common, before=before, saved=saved, predictions=found, declared=declared)
+    if case.thorough and path.without_device == LISTS_SIZES and start.restore():
+        common = replace(common, sizes=dynamic_dimensions(case, path.device, lowered, final))
+    return replace(common, **ran._asdict())
 
 
 def _graph_alone(environment: Environment, program: ExportedProgram) -> Environment:

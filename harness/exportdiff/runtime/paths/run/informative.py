@@ -22,6 +22,7 @@ from exportdiff.runtime.inputs.deviations import DEVIATIONS
 from exportdiff.runtime.observing.captured_output import capture_output
 from exportdiff.runtime.observing.checkpoint import Checkpoint
 from exportdiff.runtime.observing.process_state import restore_modes
+from exportdiff.runtime.observing.python_state import PythonState
 from exportdiff.runtime.observing.tensors import flatten, leaf_snapshot
 
 if TYPE_CHECKING:
@@ -107,12 +108,13 @@ def informative_calls(case: Case, device: str, level: Level, keys: tuple[Key, ..
     for key in (None, *keys):
         if start is None:
             model, examples = build(case, device)
-            start = Checkpoint(model)
+            start, python = Checkpoint(model), PythonState(model)
             by_key = {one.key: one for one in examples.deviations(DEVIATIONS.keys(), "", model)}
         one = by_key[key] if key is not None else None
         if one is not None:
             one.prepare(model)
         done = _done(model, examples.with_deviation(one) if one else examples.fresh(), one, level)
+        python.undo()
         if not start.restore():
             start = None
         if key is None:

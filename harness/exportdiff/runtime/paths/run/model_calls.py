@@ -20,7 +20,6 @@ from exportdiff.runtime.observing.observation import Aftermath, Call, DeviatingC
 from exportdiff.runtime.observing.process_state import (
     RANDOM_STATE,
     read_process_state,
-    read_random_state,
     restore_modes,
 )
 from exportdiff.runtime.observing.roles import Roles
@@ -81,16 +80,20 @@ def run_calls(
     mode: str = "",
     recorder: CallRecorder | None = None,
     after: Callable[[], None] | None = None,
+    *,
+    backwards: bool = False,
 ) -> CallResults:
     """Make all calls, one after the other; without a plan, only the ordinary ones.
 
     The order matters: calls that change the state in a special way come last. Nothing follows an ordinary
     call that raised. Without a ``mode`` the model is eager: it gets the whole plan. ``recorder`` records the
-    first call; ``after`` is called after each ordinary call.
+    first call; ``after`` is called after each ordinary call. ``backwards``, without a plan: the last call is
+    made first; the results are in the usual order.
     """
     calls: list[Call] = []
     flow: Gradients | None = None
-    for number in range(examples.calls):
+    numbers = range(examples.calls)
+    for number in reversed(numbers) if backwards else numbers:
         with recorder() if recorder is not None and number == 0 else contextlib.nullcontext():
             call, named = caller(examples.fresh(number), number, probe=number >= CALLS)
         calls.append(call)
@@ -104,7 +107,7 @@ def run_calls(
             with caller.clock:
                 flow = _gradients(caller.model, named)
     if plan is None:
-        return CallResults(tuple(calls))
+        return CallResults(tuple(reversed(calls) if backwards else calls))
     deviations, restored = _deviations(caller, examples, plan, mode)
     if not restored:
         return CallResults(tuple(calls), flow, deviations=deviations)
@@ -165,7 +168,7 @@ class ModelCaller:
         failed: Failure | None = None
         # Every path gets the same random numbers if it draws them in the same order.
         seed(number)
-        start = read_random_state()
+        start = read_process_state()
         with self.clock:
             try:
                 if deviation is not None:
@@ -175,7 +178,9 @@ class ModelCaller:
             except Exception as error:
                 failed = failure(error, "run")
         left = read_process_state()
-        self.draws |= left.pop(RANDOM_STATE) != start  # export drops numbers that nothing uses
+        changed = frozenset(name for name in left if left[name] != start[name])
+        del left[RANDOM_STATE]  # export drops numbers that nothing uses
+        self.draws |= RANDOM_STATE in changed
         named = named_tensors(None if failed else outputs, inputs, self.model)
         # If a graph fails inside of jvp, it leaves a functorch level open, on which no tensor can be read.
         with temporarily_clear_interpreter_stack() if failed else contextlib.nullcontext():
@@ -188,7 +193,7 @@ class ModelCaller:
                 refilled=inputs.refilled(),
                 memory=memory(named),
                 unregistered=of_unregistered(named) if self._roles else frozenset(),
-                aftermath=Aftermath(left, {}),
+                aftermath=Aftermath(left, {}, changed),
             )
         return call, named
 

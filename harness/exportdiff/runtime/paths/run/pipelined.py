@@ -19,6 +19,7 @@ from exportdiff.runtime.observing.caches import forget_compiled
 from exportdiff.runtime.observing.failure import failure
 from exportdiff.runtime.observing.observation import PipelinedObservation
 from exportdiff.runtime.observing.process_state import restore_modes
+from exportdiff.runtime.observing.python_state import PythonState
 from exportdiff.runtime.paths.run.eager import observe_eager
 from exportdiff.runtime.paths.run.model_calls import ModelCaller, run_calls
 from exportdiff.runtime.paths.runners import RUNNERS
@@ -48,6 +49,7 @@ def _observe(case: Case, path: Path, clock: Stopwatch, reference: EagerObservati
     forget_compiled()
     model, examples = build(case, path.device)
     inputs: Inputs = examples.fresh()
+    python = PythonState(model)
     pipe: Pipe | None = None
     refused: Failure | None = None
     with restore_modes(), clock:
@@ -55,6 +57,7 @@ def _observe(case: Case, path: Path, clock: Stopwatch, reference: EagerObservati
             pipe = RUNNERS[path.runner].function(model, inputs.args, inputs.kwargs)
         except Exception as error:
             refused = _failure(error)
+    python.undo()
     if pipe is None:
         return PipelinedObservation(path, failure=refused, reference=reference)
     with restore_modes():

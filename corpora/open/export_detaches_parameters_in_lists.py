@@ -1,0 +1,54 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "exported program computes no gradients for a parameter in a plain list, without a warning"
+# severity = "C"
+# severity-because = "parameters in a plain list, which an optimizer must be given by hand"
+# cause = """
+# lift_constants_pass takes the data of a parameter that no module has registered. Only its debug log says
+# so."""
+# path = "nonstrict:module@cpu"
+# check = "outputs"
+# kind = "mismatch"
+# status = "open"
+# signatures = [["outputs", "mismatch", "requires-grad"]]
+# trigger = ["state.held_parameter"]
+# affected = ["2.13.0"]
+# upstream = ""
+# at-fault = "torch/_export/passes/lift_constants_pass.py: constant_val = constant_val.data"
+# ///
+"""A parameter in a plain list gets a gradient in eager, and none in the exported program."""
+
+import sys
+
+import torch
+
+
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.weights = [torch.nn.Parameter(torch.ones(2))]
+
+    def forward(self, x):
+        return x * self.weights[0]  # first difference
+
+
+def make():
+    return Model(), (torch.ones(2),)
+
+
+def show():
+    model, args = make()
+    module = torch.export.export(model, args).module()
+    return model(*args).requires_grad, module(*args).requires_grad
+
+
+if __name__ == "__main__":
+    # Exit code 1 means that the bug is there: any other error exits with 3.
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)
+    expected, got = show()
+    bug = expected != got
+    print(f"{'BUG' if bug else 'ok'}: requires_grad is {expected} in eager, {got} in the exported program")
+    raise SystemExit(bug)

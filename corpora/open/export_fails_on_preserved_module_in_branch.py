@@ -1,0 +1,59 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "preserve_module_call_signature: export fails if a branch of torch.cond calls the module"
+# severity = "C"
+# severity-because = "preserve_module_call_signature of a module that a branch of torch.cond calls"
+# cause = """
+# A hook notes the arguments of a preserved module in a dict. Dynamo traces the branch together with the hook,
+# and refuses a write to a dict that is outside of the branch."""
+# path = "nonstrict+preserve:unflatten@cpu"
+# check = "outputs"
+# kind = "crash"
+# status = "open"
+# signatures = [["outputs", "crash", "export", "UncapturedHigherOrderOpError"]]
+# trigger = ["region.submodule"]
+# affected = ["2.13.0"]
+# upstream = ""
+# at-fault = "torch/_export/wrappers.py, update_module_call_signatures: writes to a dict where Dynamo traces"
+# ///
+"""Export fails if a branch of `torch.cond` calls a module whose call signature is preserved.
+
+Without `preserve_module_call_signature` the same model is exported.
+"""
+
+import sys
+
+import torch
+
+
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.inner = torch.nn.ReLU()
+
+    def forward(self, x):
+        return torch.cond(x.sum() > 0, lambda x: self.inner(x), lambda x: x - 1, (x,))
+
+
+def make():
+    return Model(), (torch.ones(1),)
+
+
+def show():
+    model, args = make()
+    torch.export.export(model, args, preserve_module_call_signature=("inner",))
+
+
+if __name__ == "__main__":
+    # Exit code 1 means that the bug is there: any other error exits with 3.
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)
+    try:
+        show()
+    except torch._dynamo.exc.UncapturedHigherOrderOpError as error:
+        if "_export/wrappers.py" not in str(error):
+            raise
+        sys.exit(f"BUG: eager raises nothing, export raises {error!r:.100}")
+    print("ok: neither eager nor export raises")

@@ -1,0 +1,66 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "exported program refuses sizes in the range that it declares, and export says nothing of it"
+# severity = "B"
+# severity-because = "Dim.DYNAMIC and a branch on whether a size is even: the first odd batch fails"
+# cause = """
+# Export turns a branch on a size into a guard of the module. If the guard is no range, as size % 2 == 0, then
+# range_constraints do not show it, and Dim.DYNAMIC, which should fail if it is specialized, lets it pass."""
+# path = "nonstrict:module@cpu"
+# check = "guards"
+# kind = "crash"
+# status = "open"
+# signatures = [["guards", "crash", "refused"]]
+# trigger = ["dynamic.branch"]
+# affected = ["2.13.0"]
+# upstream = ""
+# at-fault = "torch/fx/experimental/symbolic_shapes.py, produce_guards: what is no range is no constraint"
+# ///
+"""With `Dim.DYNAMIC`, the program declares sizes from 2 on, and refuses every odd one.
+
+Eager answers all sizes. Nothing shows this before such a call: neither export nor `range_constraints`.
+"""
+
+import sys
+
+import torch
+
+
+class Model(torch.nn.Module):
+    def forward(self, x):
+        if x.shape[0] % 2 == 0:
+            return x + 1
+        return x - 1
+
+
+def make():
+    return Model(), (torch.ones(4),)
+
+
+def dynamic_shapes():
+    return {"x": {0: torch.export.Dim.DYNAMIC}}
+
+
+def probes():
+    return [((torch.ones(5),), {})]
+
+
+def show():
+    model, args = make()
+    module = torch.export.export(model, args, dynamic_shapes=dynamic_shapes()).module()
+    module(torch.ones(5))
+
+
+if __name__ == "__main__":
+    # Exit code 1 means that the bug is there: any other error exits with 3.
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)
+    try:
+        show()
+    except AssertionError as error:
+        if "Guard failed" not in str(error):
+            raise
+        sys.exit(f"BUG: eager raises nothing, the exported program raises {error!r:.100}")
+    print("ok: neither eager nor the exported program raises")

@@ -1,0 +1,50 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "exported program returns a tuple where the model returns a torch.Size"
+# severity = "C"
+# severity-because = "a model that returns x.shape; a caller that asks it for numel()"
+# cause = """
+# proxy_tensor registers torch.Size as a container that is rebuilt as a tuple: the constructor of torch.Size
+# accepts no symbolic sizes."""
+# path = "nonstrict:module@cpu"
+# check = "outputs"
+# kind = "mismatch"
+# status = "open"
+# signatures = [["outputs", "mismatch", "structure"]]
+# trigger = ["output.size"]
+# affected = ["2.13.0"]
+# upstream = ""
+# at-fault = "torch/fx/experimental/proxy_tensor.py: the container torch.Size is rebuilt by tuple()"
+# ///
+"""A `torch.Size` that forward returns is a plain tuple afterwards, without `numel()`."""
+
+import sys
+
+import torch
+
+
+class Model(torch.nn.Module):
+    def forward(self, x):
+        return x.shape  # first difference
+
+
+def make():
+    return Model(), (torch.ones(2),)
+
+
+def show():
+    model, args = make()
+    module = torch.export.export(model, args).module()
+    return type(model(*args)), type(module(*args))
+
+
+if __name__ == "__main__":
+    # Exit code 1 means that the bug is there: any other error exits with 3.
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)
+    expected, got = show()
+    bug = expected is not got
+    print(f"{'BUG' if bug else 'ok'}: eager returns a {expected.__name__}, the program a {got.__name__}")
+    raise SystemExit(bug)

@@ -1,0 +1,80 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "export: AssertionError for a dynamic size given to a submodule whose call signature is preserved"
+# severity = "C"
+# severity-because = "preserve_module_call_signature of a module that takes a size, as in reshape(n, -1)"
+# cause = """
+# check_flattened lets tensors and plain numbers pass. A dynamic size is an int for the author of the model,
+# and a torch.SymInt here."""
+# path = "nonstrict+preserve:unflatten@cpu"
+# check = "outputs"
+# kind = "crash"
+# status = "open"
+# signatures = [
+#     [
+#         "outputs",
+#         "crash",
+#         "export",
+#         "AssertionError",
+#         "_symbolic_trace.py:forward",
+#         "wrappers.py:pre_hook",
+#         "wrappers.py:check_flattened",
+#     ],
+# ]
+# trigger = ["control.size_as_number"]
+# affected = ["2.13.0"]
+# upstream = ""
+# at-fault = "torch/_export/wrappers.py, check_flattened: knows no torch.SymInt"
+# ///
+"""Export fails if a module whose call signature is preserved gets a size that is dynamic.
+
+The message says that only tensors and scalars are supported, and a size is a scalar: a fixed one is accepted.
+"""
+
+import sys
+
+import torch
+
+
+class Inner(torch.nn.Module):
+    def forward(self, x, n):
+        return x.reshape(n, -1)
+
+
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.inner = Inner()
+
+    def forward(self, x):
+        return self.inner(x, x.shape[0])
+
+
+def make():
+    return Model(), (torch.ones(2, 1),)
+
+
+def dynamic_shapes():
+    return {"x": {0: torch.export.Dim.DYNAMIC}}
+
+
+def show():
+    model, args = make()
+    torch.export.export(
+        model, args, dynamic_shapes=dynamic_shapes(), preserve_module_call_signature=("inner",)
+    )
+
+
+if __name__ == "__main__":
+    # Exit code 1 means that the bug is there: any other error exits with 3.
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)
+    try:
+        show()
+    except AssertionError as error:
+        if "Only Tensors or scalars" not in str(error):
+            raise
+        sys.exit(f"BUG: eager raises nothing, export raises {error!r:.100}")
+    print("ok: neither eager nor export raises")

@@ -1,0 +1,62 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "buffer that a model assigns a conjugate to: the exported program forgets that it is lazy"
+# severity = "C"
+# severity-because = "a complex buffer that is assigned x.conj(); views such as .imag then differ"
+# cause = """
+# _insert_copy_for_mutations writes the values of the assigned tensor into the old buffer, which has no conj
+# bit. Its views, such as .imag, are not those of eager."""
+# path = "nonstrict:module@cpu"
+# check = "state"
+# kind = "mismatch"
+# status = "open"
+# signatures = [
+#     ["state", "mismatch", "conj-bit", "buffer"],
+#     ["state", "mismatch", "neg-bit", "buffer"],
+# ]
+# trigger = ["state.rebound"]
+# affected = ["2.13.0"]
+# upstream = ""
+# at-fault = "torch/export/_unlift.py, _insert_copy_for_mutations: copies values into the old tensor"
+# ///
+"""Eager keeps the lazy conjugate that forward assigns to a buffer; the exported program keeps its values.
+
+`torch.view_as_real` refuses the buffer in eager, and takes it afterwards.
+"""
+
+import sys
+
+import torch
+
+
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("kept", torch.zeros(1, dtype=torch.complex64))
+
+    def forward(self, x):
+        self.kept = x.conj()  # first difference
+        return x + 1
+
+
+def make():
+    return Model(), (torch.ones(1, dtype=torch.complex64),)
+
+
+def show():
+    model, args = make()
+    module = torch.export.export(make()[0], args).module()
+    model(*args), module(*args)
+    return model.kept.is_conj(), module.kept.is_conj()
+
+
+if __name__ == "__main__":
+    # Exit code 1 means that the bug is there: any other error exits with 3.
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)
+    expected, got = show()
+    bug = expected != got
+    print(f"{'BUG' if bug else 'ok'}: the buffer is conjugated: {expected} in eager, {got} in the program")
+    raise SystemExit(bug)

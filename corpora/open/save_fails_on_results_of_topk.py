@@ -1,0 +1,54 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "torch.export.save: NotImplementedError for a model that returns what topk returns"
+# severity = "B"
+# severity-because = "a model that returns topk, sort or max with a dim as it is, saved"
+# cause = """
+# torch.return_types registers its named tuples as containers without a serialized_type_name, and
+# treespec_dumps refuses such containers."""
+# path = "nonstrict+reload:module@cpu"
+# check = "outputs"
+# kind = "crash"
+# status = "open"
+# signatures = [["outputs", "crash", "lower", "NotImplementedError", "serialize.py:serialize_treespec"]]
+# trigger = ["output.result"]
+# affected = ["2.13.0"]
+# upstream = ""
+# at-fault = "torch/return_types.py, pytree_register_structseq: registers no serialized_type_name"
+# ///
+"""A program that returns the named tuple of `topk` runs, and cannot be saved.
+
+The message asks the user to change a registration, but torch itself has registered this container.
+"""
+
+import io
+import sys
+
+import torch
+
+
+class Model(torch.nn.Module):
+    def forward(self, x):
+        return x.topk(1)
+
+
+def make():
+    return Model(), (torch.ones(2),)
+
+
+def show():
+    model, args = make()
+    torch.export.save(torch.export.export(model, args), io.BytesIO())
+
+
+if __name__ == "__main__":
+    # Exit code 1 means that the bug is there: any other error exits with 3.
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)
+    try:
+        show()
+    except NotImplementedError as error:
+        sys.exit(f"BUG: eager raises nothing, torch.export.save raises {error!r:.100}")
+    print("ok: neither eager nor torch.export.save raises")

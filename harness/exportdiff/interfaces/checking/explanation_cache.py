@@ -1,0 +1,90 @@
+"""Caches which known bugs explain the findings of a model, so that the next check of it explains at once.
+
+An answer is used again if nothing has changed that it depends on: the source text of the model and of all
+modules that the user wrote, the findings, torch, the corpus, and exportdiff itself.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import pathlib
+import sys
+import sysconfig
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+from exportdiff.core.cache_files import write_cache_file
+from exportdiff.core.own_code import digest_of, packages, source_files
+from exportdiff.interfaces.checking.found import Found
+from exportdiff.known.attribution.explained import RootCause, on_paths
+from exportdiff.known.attribution.knowledge import digest_of_corpus
+from exportdiff.known.corpus.trial_results import cache_folder
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from exportdiff.core.case import Case
+    from exportdiff.core.finding import Finding
+
+
+class ExplanationCache:
+    """The cached explanations of the findings of one model."""
+
+    def __init__(self, case: Case, findings: Sequence[Finding], corpora: pathlib.Path) -> None:
+        """``findings``: all findings of the model, because each answer depends on the others."""
+        self._usable = bool(case.source)
+        parts = [
+            sys.version,
+            digest_of_corpus(corpora),
+            digest_of(source_files()),
+            digest_of(_users_files()),
+            case.source,
+            *(json.dumps(each.as_dict()) for each in findings),
+        ]
+        self._key = hashlib.sha256("\0".join(parts).encode()).hexdigest()
+
+    def read(self, finding: Finding) -> tuple[Found, ...] | None:
+        """Return a finding with its causes, in parts; None if there is no answer."""
+        if not self._usable:
+            return None
+        paths = {str(path): path for path in finding.shown_on}
+        try:
+            return tuple(
+                Found(
+                    on_paths(finding, tuple(paths[name] for name in part["paths"])),
+                    tuple(RootCause(**cause) for cause in part["causes"]),
+                    part["remark"],
+                )
+                for part in json.loads(self._file(finding).read_text(encoding="utf-8"))
+            )
+        except (OSError, ValueError, TypeError, KeyError):
+            return None
+
+    def write(self, finding: Finding, parts: Sequence[Found]) -> None:
+        """Keep an answer, unless the search for it ended early."""
+        if not self._usable or not all(each.searched and not each.remark for each in parts):
+            return
+        document = [
+            {
+                "paths": [str(path) for path in each.finding.shown_on],
+                "causes": [asdict(cause) for cause in each.causes],
+                "remark": each.remark,
+            }
+            for each in parts
+        ]
+        write_cache_file(self._file(finding), json.dumps(document).encode())
+
+    def _file(self, finding: Finding) -> pathlib.Path:
+        return cache_folder() / "explained" / f"{self._key}-{finding.fingerprint}.json"
+
+
+_NOT_USERS = ("stdlib", "platstdlib", "purelib", "platlib")
+
+
+def _users_files() -> list[pathlib.Path]:
+    """Return the files of the imported modules that the user wrote."""
+    folders = {*map(pathlib.Path, map(sysconfig.get_path, _NOT_USERS)), *packages(), pathlib.Path(sys.prefix)}
+    names = {getattr(module, "__file__", None) or "" for module in list(sys.modules.values())}
+    files = sorted(pathlib.Path(name) for name in names if name.endswith(".py"))
+    return [each for each in files if each.is_file() and folders.isdisjoint(each.parents)]

@@ -1,0 +1,87 @@
+"""Prints the findings of one model while it is judged: each when it is confirmed, then its explanation."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from exportdiff.interfaces.checking.accepting import marked
+from exportdiff.interfaces.checking.check_steps import FindingConfirmed, FindingExplained
+from exportdiff.interfaces.reports.model_report import HEADINGS, PathRows, cause_line, print_found
+
+if TYPE_CHECKING:
+    import pathlib
+    from collections.abc import Sequence
+
+    from rich.console import Console
+
+    from exportdiff.core.model_identity import ModelIdentity
+    from exportdiff.core.path import Path
+    from exportdiff.interfaces.checking.baseline import Baseline
+    from exportdiff.interfaces.checking.check_steps import CheckStep
+    from exportdiff.interfaces.checking.found import Found
+
+NOTES = {"new": "new: no entry of the corpus explains it", "not explained": "not explained"}
+"""What is printed about a finding without causes."""
+
+
+class CheckProgress(PathRows):
+    """Prints rows and findings when they are there. Use it as a context manager."""
+
+    def __init__(
+        self,
+        console: Console,
+        paths: Sequence[Path],
+        model: str,
+        corpora: pathlib.Path | None,
+        baseline: Baseline,
+    ) -> None:
+        """Print to ``console``. Findings that the baseline accepts are left out."""
+        super().__init__(console, paths)
+        self._model = model
+        self._corpora = corpora
+        self._baseline = baseline
+        self.printed: set[str] = set()
+        """The fingerprints of the findings that are on the console, or that the baseline accepts."""
+
+    def on_step(self, step: CheckStep) -> None:
+        """Print what a step brings."""
+        super().on_step(step)
+        if isinstance(step, FindingConfirmed):
+            self._confirmed(step.found, step.model)
+        elif isinstance(step, FindingExplained):
+            self._explained(step)
+
+    def _confirmed(self, found: Found, model: ModelIdentity | None) -> None:
+        # The baseline must not compare the known bugs yet.
+        for each in marked((replace(found, searched=False),), self._baseline.of(model)):
+            if not each.accepted:
+                self._console.print(f"\n{HEADINGS[each.meaning]}", style="bold", highlight=False)
+                print_found(each, self._model, self._console)
+        self.printed.add(found.finding.fingerprint)
+
+    def _explained(self, step: FindingExplained) -> None:
+        self.printed |= {each.finding.fingerprint for each in step.parts}
+        parts = [each for each in marked(step.parts, self._baseline.of(step.model)) if not each.accepted]
+        if not parts:
+            return
+        self._line("")
+        for part in parts:
+            number = step.found.finding.fingerprint
+            if len(step.parts) > 1:
+                number += " on " + ", ".join(path.without_device for path in part.finding.shown_on)
+            harmless = "harmless here, " if part.meaning == "harmless" else ""
+            for cause in part.causes:
+                self._line(f"{number}: {harmless}{cause_line(cause, self._corpora)}")
+            for text in part.workarounds:
+                self._line(f"workaround: {text}")
+            if part.not_accepted_because:
+                self._line(f"{number}: not accepted: {part.not_accepted_because}")
+            remark = f": {part.remark}" if part.remark else ""
+            if not part.causes:
+                self._line(f"{number}: {NOTES[part.explanation]}{remark}")
+            elif part.remark:
+                self._line(f"{number}: remark{remark}")
+
+    def _line(self, text: str) -> None:
+        self._console.print(text, soft_wrap=True, highlight=False, markup=False)

@@ -1,0 +1,85 @@
+"""Findings are printed when they are confirmed, their explanations when they are known."""
+
+from __future__ import annotations
+
+import io
+import pathlib
+from dataclasses import replace
+
+import pytest
+from rich.console import Console
+
+from exportdiff.core.case import case_from_source
+from exportdiff.interfaces.checking.baseline import NO_BASELINE
+from exportdiff.interfaces.checking.check_steps import FindingConfirmed, FindingExplained
+from exportdiff.interfaces.checking.confirmation import Confirmation
+from exportdiff.interfaces.checking.explanation_cache import ExplanationCache
+from exportdiff.interfaces.checking.found import Found
+from exportdiff.interfaces.checking.report import Report
+from exportdiff.interfaces.reports.check_progress import CheckProgress
+from exportdiff.known.attribution.explained import RootCause
+from exportdiff.known.corpus.entry import default_corpora
+from support.evidence_of import make_finding
+
+FINDING = make_finding("value")
+KNOWN = Found(FINDING, (RootCause("a_fix", "an_entry"),))
+LATE = Found(FINDING, remark="the time limit was reached before it was explained", searched=False)
+
+
+def test_a_finding_is_confirmed_as_soon_as_its_first_path_shows_it_again() -> None:
+    confirmed: list[Found] = []
+    other = replace(FINDING, check="aliasing")
+    report = Report("m", "2.13.0", found=(Found(FINDING), Found(other)))
+    confirmation = Confirmation(report, confirmed.append)
+    assert confirmation.paths == (FINDING.path,)
+    confirmation.see(FINDING)
+    assert confirmed == [Found(FINDING)] and confirmation.waiting == 1
+    assert confirmation.finished().found == (Found(FINDING),)
+    late = confirmation.stopped("the time limit was reached").found[1]
+    assert (late.explanation, late.remark) == (
+        "not explained",
+        "the time limit was reached before it was confirmed",
+    )
+
+
+@pytest.mark.parametrize(
+    ("part", "said"),
+    [
+        (KNOWN, "known bug of torch: corpora/open/an_entry.py"),
+        (Found(FINDING), "new: no entry of the corpus explains it"),
+        (LATE, "not explained: the time limit was reached before it was explained"),
+    ],
+)
+def test_the_explanation_follows_the_finding(part: Found, said: str) -> None:
+    text = io.StringIO()
+    console = Console(file=text, width=160)
+    progress = CheckProgress(console, (), "model.py:make", pathlib.Path("corpora"), NO_BASELINE)
+    progress.on_step(FindingConfirmed(Found(FINDING), None))
+    assert FINDING.message in text.getvalue() and said not in text.getvalue()
+    progress.on_step(FindingExplained(Found(FINDING), (part,), None))
+    assert f"{FINDING.fingerprint}: {said}" in text.getvalue()
+    assert FINDING.fingerprint in progress.printed
+
+
+def test_what_was_not_explained_may_be_new_and_fails() -> None:
+    assert [each.explanation for each in (KNOWN, Found(FINDING), LATE)] == ["known", "new", "not explained"]
+    assert [each.fails("new") for each in (KNOWN, Found(FINDING), LATE)] == [False, True, True]
+    assert LATE.as_dict()["explanation"] == "not explained"
+
+
+def test_an_explanation_is_cached_for_the_same_source_and_findings(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    corpora = default_corpora()
+    assert corpora is not None
+    case = case_from_source("def make():\n    return None\n")
+    cache = ExplanationCache(case, [FINDING], corpora)
+    cache.write(FINDING, (LATE,))
+    assert cache.read(FINDING) is None  # the search for it has not ended
+    cache.write(FINDING, (KNOWN,))
+    assert ExplanationCache(case, [FINDING], corpora).read(FINDING) == (KNOWN,)
+    other = replace(case, source="def make():\n    return 1\n")
+    assert ExplanationCache(other, [FINDING], corpora).read(FINDING) is None
+    more = [FINDING, replace(FINDING, check="aliasing")]
+    assert ExplanationCache(case, more, corpora).read(FINDING) is None
