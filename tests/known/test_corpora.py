@@ -121,11 +121,11 @@ OPEN = [entry.file for entry in ENTRIES if not entry.undetected_because]
 
 
 def examples_of_kinds() -> set[pathlib.Path]:
-    """Return the first entry of each path, check and kind of finding."""
-    first: dict[tuple[str, str, str], pathlib.Path] = {}
+    """Return the first entry of each path and check."""
+    first: dict[tuple[str, str], pathlib.Path] = {}
     for entry in ENTRIES:
         if not entry.undetected_because:
-            first.setdefault((entry.path, entry.check, entry.kind), entry.file)
+            first.setdefault((entry.path, entry.check), entry.file)
     return set(first.values())
 
 
@@ -181,10 +181,18 @@ def _begins(signature: tuple[str, ...], start: tuple[str, ...]) -> bool:
 FIXED = [file for file in OPEN if entry_of(file).fix]
 
 
-@parts(FIXED)
+@pytest.mark.parametrize(
+    "files",
+    [
+        [file for file in FIXED if file in EXAMPLES],
+        pytest.param([file for file in FIXED if file not in EXAMPLES], marks=pytest.mark.nightly),
+    ],
+    ids=["examples", "others"],
+)
 def test_open_entries_pass_with_their_fixes(files: Sequence[pathlib.Path]) -> None:
+    """The fixes of ``EXAMPLES`` each time."""
     wrong = []
-    with ScriptsInTurn() as scripts:
+    with ScriptsInTurn([all_fixes()[entry_of(file).fix] for file in files]) as scripts:
         for entry in without_skipped(files, skip_unless_usable):
             fix = all_fixes()[entry.fix]
             run = scripts.run(entry.file, partial(applied, (fix,)), fine=lambda run: run.code == 0)

@@ -28,7 +28,13 @@ def found(entry: Entry, source: str) -> tuple[Finding, ...]:
         return judge(case_from_source(source), select_paths([entry.path]), ["structure"]).findings
 
 
-@pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.file.stem)
+@pytest.mark.parametrize(
+    "entry",
+    [
+        pytest.param(entry, marks=[pytest.mark.nightly] if number % 3 else [], id=entry.name)
+        for number, entry in enumerate(ENTRIES)
+    ],
+)
 def test_a_script_shows_what_the_check_reports(entry: Entry, tmp_path: pathlib.Path) -> None:
     skip_unless_usable(entry)
     source = program_of(entry.file.read_text(encoding="utf-8"))

@@ -14,14 +14,16 @@ import torch
 
 from exportdiff.runtime.observing.freeing_programs import clean_state
 from exportdiff.runtime.observing.process_state import restore_modes
+from exportdiff.runtime.patching.fixes import find_functions
 from exportdiff.runtime.processes.child import Child, set_up
 from exportdiff.runtime.processes.script import RAISED, SECONDS, Run, run_file
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection
     from multiprocessing.connection import Connection
     from types import TracebackType
 
+    from exportdiff.runtime.patching.fix import Fix
     from exportdiff.runtime.processes.script import Within
 
 
@@ -32,14 +34,15 @@ class ScriptsInTurn:
     may have changed torch. After that, and after the death of the process, the next file begins another one.
     """
 
-    def __init__(self) -> None:
-        """Start nothing yet."""
+    def __init__(self, fixes: Collection[Fix] = ()) -> None:
+        """Start nothing yet. ``fixes``: those that files run with, to find their functions at once."""
         self._child: Child | None = None
+        self._fixes = tuple(fixes)
 
     def run(self, file: pathlib.Path, within: Within = nullcontext, *, fine: Callable[[Run], bool]) -> Run:
         """Run a file inside the block that ``within`` opens; ``fine`` says whether it does what it should."""
         if self._child is None:
-            self._child = Child(_serve)
+            self._child = Child(_serve, self._fixes)
         self._child.send((str(file), within))
         answer = self._child.receive(SECONDS)
         if isinstance(answer, Run) and fine(answer):
@@ -65,8 +68,9 @@ class ScriptsInTurn:
         return False
 
 
-def _serve(pipe: Connection) -> None:
+def _serve(pipe: Connection, fixes: tuple[Fix, ...]) -> None:
     set_up(pathlib.Path("output"))
+    find_functions(fixes)
     with contextlib.suppress(EOFError):
         while True:
             pipe.send(_run(*pipe.recv()))

@@ -279,7 +279,10 @@ def _main(
         os.environ["CUDA_VISIBLE_DEVICES"] = limits.devices
     scratch.enter(*folders)
     set_up(output)
-    body(pipe, *args)
+    try:
+        body(pipe, *args)
+    except KeyboardInterrupt:  # the program raised it: this process ignores the signal
+        sys.exit(1)
 
 
 def end_with_parent(server: int) -> None:

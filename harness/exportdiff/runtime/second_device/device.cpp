@@ -4,7 +4,8 @@
 // writes in place are real, and values are those of the CPU. What only a GPU has is not here: streams,
 // asynchronous errors, other rounding.
 
-#include <ATen/ATen.h>
+#include <ATen/Context.h>
+#include <ATen/core/Tensor.h>
 #include <ATen/detail/PrivateUse1HooksInterface.h>
 #include <c10/core/impl/DeviceGuardImplInterface.h>
 #include <c10/core/impl/alloc_cpu.h>
