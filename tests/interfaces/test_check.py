@@ -554,6 +554,13 @@ def test_a_finding_is_minimized_to_a_file_that_shows_it(
     assert done.returncode == 1, done.stderr
 
 
+@pytest.mark.parametrize(("unread", "meaning"), [(True, "harmless"), (False, "wrong")])
+def test_a_copy_shares_what_nothing_reads(unread: bool, meaning: str) -> None:
+    finding = replace(make_finding("value"), check="sharing", evidence=CopyShares(("count",), unread=unread))
+    assert Found(finding, (RootCause("fix", "root"),)).meaning == meaning
+
+
+@pytest.mark.nightly
 def test_state_that_nothing_reads_is_not_called_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
     """Strict export has no placeholder for the counter of a batch norm in eval mode, unflatten no copy."""
     import torch

@@ -36,7 +36,7 @@ from exportdiff.interfaces.reports.console import ConsoleReport
 from exportdiff.interfaces.reports.folder import Folder
 from exportdiff.interfaces.reports.ndjson import NdjsonLog
 from exportdiff.interfaces.reports.repro_files import ReproFiles
-from exportdiff.interfaces.reports.summary import SummaryFile, summary_document
+from exportdiff.interfaces.reports.summary import FORMAT, SummaryFile, summary_document
 from exportdiff.interfaces.reports.tally import Tally
 from exportdiff.interfaces.reports.text import make_console
 from exportdiff.judging.results import PathResult, Status
@@ -216,6 +216,7 @@ def test_summary_has_the_promised_shape(folder: Folder) -> None:
     document = json.loads(folder.summary.read_text())
     (finding,) = document.pop("findings")
     assert document == {
+        "format": FORMAT,
         "torch": "2.13.0",
         "python": "3.11.7",
         "seed": 7,

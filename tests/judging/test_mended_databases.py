@@ -33,9 +33,8 @@ def right_on_mended_torch(database: str, part: slice, paths: list[str]) -> Compa
     return found
 
 
-@pytest.mark.parametrize("database", ["export_db", "operators"])
-def test_the_fixes_break_no_model_of_a_database(database: str) -> None:
-    found = right_on_mended_torch(database, slice(0, None, 4), PATHS[:1] + PATHS[4:5])
+def test_the_fixes_break_no_model_of_a_database() -> None:
+    found = right_on_mended_torch("export_db", slice(0, None, 4), PATHS[:1] + PATHS[4:5])
     assert found.right > found.valid > 3
 
 

@@ -471,7 +471,13 @@ def run(file: pathlib.Path) -> tuple[object, str]:
     return end.value.code, printed.getvalue()
 
 
-@pytest.mark.parametrize("name", BROKEN)
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=[pytest.mark.nightly] if number % 2 else [])
+        for number, name in enumerate(BROKEN)
+    ],
+)
 def test_broken_exports_are_reported_and_shown(
     name: str, case: Callable[[str], Case], tmp_path: pathlib.Path
 ) -> None:

@@ -35,13 +35,32 @@ print("ran", result.testsRun, "failed", len(result.failures) + len(result.errors
 """
 
 
-@pytest.mark.parametrize("count", [2, pytest.param(15, marks=pytest.mark.nightly)])
-def test_the_series_applies_and_its_tests_need_it(
+@pytest.mark.nightly
+@pytest.mark.parametrize("count", [2, 15])
+def test_the_tests_of_the_series_need_it(
     count: int, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pytest.importorskip("expecttest", reason="PyTorch's TestCase needs it; it is in the extra 'test'")
     monkeypatch.chdir(ROOT)
-    folder, tree = tmp_path / "series", tmp_path / "tree"
+    tree = tmp_path / "tree"
+    touched = applied_series(count, tree)
+    (tree / "run_tests.py").write_text(RUN)
+    # Without: the tests of the tree, and the installed torch.
+    assert run(tree, []) == f"ran {count} failed {count}"
+    link(SITE / "torch", tree / "torch", "torch", touched)
+    assert run(tree, [str(tree)]) == f"ran {count} failed 0"
+
+
+def test_the_series_applies_to_the_release(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    tree = tmp_path / "tree"
+    assert applied_series(2, tree)
+    assert len(list((tree / "test").rglob("test_*.py"))) == 2
+
+
+def applied_series(count: int, tree: pathlib.Path) -> set[str]:
+    """Apply the first patches to the files of torch that they change, in a new repository; return these."""
+    folder = tree.with_name("series")
     assert main(["upstream", str(folder), "--first", str(count), "--author", "A B <a@b.c>"]) == 0
     mails = sorted(folder.glob("*.patch"))
     assert len(mails) == count
@@ -56,11 +75,7 @@ def test_the_series_applies_and_its_tests_need_it(
     git(tree, "commit", "-qm", "the release")
     git(tree, "am", *map(str, mails))
     assert git(tree, "log", "--format=%an", f"-{count}").split("\n")[0] == "A B"
-    (tree / "run_tests.py").write_text(RUN)
-    # Without: the tests of the tree, and the installed torch.
-    assert run(tree, []) == f"ran {count} failed {count}"
-    link(SITE / "torch", tree / "torch", "torch", touched)
-    assert run(tree, [str(tree)]) == f"ran {count} failed 0"
+    return touched
 
 
 def test_a_mail_is_read_as_a_mail(

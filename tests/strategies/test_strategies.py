@@ -190,9 +190,9 @@ def test_profiles_weigh_known_switches() -> None:
     ("profile", "tag"),
     [
         ("mutation", "inplace.item"),
-        ("metadata", "inplace.metadata"),
-        ("sharing", "hierarchy.two_parents"),
-        ("control-flow", "control.early_return"),
+        pytest.param("metadata", "inplace.metadata", marks=pytest.mark.nightly),
+        pytest.param("sharing", "hierarchy.two_parents", marks=pytest.mark.nightly),
+        pytest.param("control-flow", "control.early_return", marks=pytest.mark.nightly),
         ("dynamic", "dynamic.named"),
     ],
 )

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from exportdiff.core.first_difference import FirstDifference
     from exportdiff.core.path import Path
 
 Kind = Literal["mismatch", "crash", "hang", "abort"]
@@ -123,6 +124,8 @@ class Finding:
     """The fingerprint of the minimized program (see core/program_text/canonical.py); empty: not minimized."""
     draws: frozenset[Draws] = field(default=frozenset(DRAWS), compare=False)
     """Where the program draws random numbers, or may do so."""
+    first_difference: FirstDifference | None = field(default=None, compare=False)
+    """Where the path first differs from eager; None: it was not searched."""
 
     def __post_init__(self) -> None:
         """Fill in ``shown_on``."""
@@ -196,7 +199,9 @@ class Finding:
     def message(self) -> str:
         """At most ten lines: what was expected, what was seen, where, by how much."""
         text = "\n".join(filter(None, self.evidence.lines()))
-        lines = text.splitlines()[: MESSAGE_LINES - self.probe]
+        found = self.first_difference
+        place = [] if found is None or found.why_not else list(found.lines())
+        lines = [*text.splitlines()[: MESSAGE_LINES - self.probe - len(place)], *place]
         if self.probe:
             lines.append(f"call {self.call} is a probe: its sizes are not those of the example")
         return "\n".join(lines)

@@ -92,3 +92,20 @@ def _load_new_operators() -> None:
     if registered != _loaded:
         _load_operators()
         _loaded = registered
+
+
+def line_numbers(graph_module: Any) -> dict[int, int]:
+    """Return, for the lines of a graph's generated code, the number of the node that each runs.
+
+    Older versions do not record it: it is empty.
+    """
+    start = getattr(graph_module, "_prologue_start", 0)
+    known: dict[int, int | None] = getattr(graph_module, "_lineno_map", None) or {}
+    return {line + start: number for line, number in known.items() if number is not None}
+
+
+def nodes_with_stack_traces() -> AbstractContextManager[object]:
+    """Record the user's lines in the nodes of graphs in the block. Older versions always do."""
+    if not hasattr(torch.fx.config, "do_not_emit_stack_traces"):
+        return nullcontext()
+    return mock.patch.object(torch.fx.config, "do_not_emit_stack_traces", False)

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from exportdiff.core.finding import Finding
+    from exportdiff.core.first_difference import FirstDifference
     from exportdiff.core.path import Path
     from exportdiff.interfaces.checking.found import Found
     from exportdiff.interfaces.checking.report import Report
@@ -28,6 +29,8 @@ class Confirmation:
         self._report = report
         self._on_confirmed = on_confirmed
         self._waiting = {each.finding.fingerprint: each for each in report.found}
+        self._places: dict[str, FirstDifference | None] = {}
+        """By fingerprint: where the path first differs from eager, as the second judgement found."""
         for each in report.found:
             if each.finding.kind in ("abort", "hang"):
                 self.see(each.finding)
@@ -46,14 +49,15 @@ class Confirmation:
         """Take a finding of one path of the second judgement."""
         found = self._waiting.pop(finding.fingerprint, None)
         if found is not None:
-            self._on_confirmed(found)
+            self._places[finding.fingerprint] = finding.first_difference
+            self._on_confirmed(self._located(found))
 
     def finished(self) -> Report:
         """Return the report without the findings that are not confirmed; it counts them.
 
         A path that differs only in these was not judged.
         """
-        kept = tuple(each for each in self._report.found if not self._waits(each))
+        kept = tuple(self._located(each) for each in self._report.found if not self._waits(each))
         gone = {path for each in self._waiting.values() for path in each.finding.shown_on}
         gone -= {path for each in kept for path in each.finding.shown_on}
         results = tuple(
@@ -68,10 +72,13 @@ class Confirmation:
         """Return the report after an early end: a finding that is not confirmed stays, and says why."""
         remark = f"{why} before it was confirmed"
         found = tuple(
-            replace(each, remark=remark, searched=False) if self._waits(each) else each
+            replace(each, remark=remark, searched=False) if self._waits(each) else self._located(each)
             for each in self._report.found
         )
         return replace(self._report, found=found)
+
+    def _located(self, found: Found) -> Found:
+        return found.at(self._places.get(found.finding.fingerprint))
 
     def _waits(self, found: Found) -> bool:
         return found.finding.fingerprint in self._waiting

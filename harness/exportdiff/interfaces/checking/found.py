@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 from exportdiff.core.errors import UsageError
@@ -10,6 +10,7 @@ from exportdiff.interfaces.checking.default_paths import DEPLOYED
 
 if TYPE_CHECKING:
     from exportdiff.core.finding import Finding
+    from exportdiff.core.first_difference import FirstDifference
     from exportdiff.known.attribution.explained import RootCause
 
 Meaning: TypeAlias = Literal["wrong", "breaks", "inside", "harmless"]
@@ -70,6 +71,10 @@ class Found:
     not_accepted_because: str = ""
     """Why the baseline does not accept it, if it has an entry about such a finding."""
 
+    def at(self, place: FirstDifference | None) -> Found:
+        """Return it with the place at which its path first differs from eager."""
+        return replace(self, finding=replace(self.finding, first_difference=place))
+
     @property
     def known(self) -> bool:
         """Whether the corpus explains it."""
@@ -122,6 +127,7 @@ class Found:
 
     def as_dict(self) -> dict[str, Any]:
         """Return it ready for JSON."""
+        place = self.finding.first_difference
         return {
             **self.finding.as_dict(),
             "meaning": self.meaning,
@@ -134,4 +140,5 @@ class Found:
             "entries": [cause.entry for cause in self.causes if cause.entry],
             "workaround": "\n".join(self.workarounds) or None,
             "remark": self.remark,
+            "first_difference": place.as_dict() if place is not None else None,
         }

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from exportdiff.interfaces.checking.confirmation import Confirmation
 from exportdiff.interfaces.checking.explaining import explained
+from exportdiff.interfaces.checking.locating import Locator
 from exportdiff.interfaces.checking.report import assembled
 from exportdiff.judging.verdict import judge
 
@@ -33,7 +35,8 @@ def judge_in_process(case: Case, paths: Sequence[Path], corpora: pathlib.Path | 
     )
     confirmation = Confirmation(report)
     if confirmation.paths:
-        for finding in judge(case, confirmation.paths).findings:
+        findings = judge(case, confirmation.paths).findings
+        for finding in Locator(case, math.inf).located(findings):
             confirmation.see(finding)
     report = replace(confirmation.finished(), model=case.identity)
     if corpora is None or not report.found:

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from exportdiff.core.path import Path
     from exportdiff.core.target import Target
     from exportdiff.interfaces.checking.found import Found
+    from exportdiff.interfaces.checking.locating import Locator
     from exportdiff.judging.causes import PathFindings
 
 HANG = 60.0
@@ -132,7 +133,7 @@ class _Judging:
         if not confirmation.paths:
             return report
         self.on_step(Confirming(confirmation.waiting))
-        again = _Run(replace(self, on_step=lambda step: None), confirmation.see)
+        again = _Run(replace(self, on_step=lambda step: None), confirmation.see, locates=True)
         try:
             again.judge(confirmation.paths)
         except Stopped as error:
@@ -215,10 +216,16 @@ class _Run:
     """One pass over the paths, with its results so far."""
 
     def __init__(
-        self, judging: _Judging, on_finding: Callable[[Finding], None] = lambda finding: None
+        self,
+        judging: _Judging,
+        on_finding: Callable[[Finding], None] = lambda finding: None,
+        *,
+        locates: bool = False,
     ) -> None:
+        """``locates``: each finding gets the place at which its path first differs from eager."""
         self._judging = judging
         self._on_finding = on_finding
+        self._locates = locates
         self._results: dict[Path, PathResult] = {}
         self._judged: dict[Path, PathFindings] = {}
         """The paths whose findings have arrived as well."""
@@ -265,8 +272,8 @@ class _Run:
 
         A path that takes more than a ``share`` of the remaining time hangs.
         """
-        self._judging.seconds()
-        with Child(_judge, self._judging.model, paths) as child:
+        seconds = self._judging.seconds() * share if self._locates else None
+        with Child(_judge, self._judging.model, paths, seconds) as child:
             while True:
                 message = self._judging.next(child, share)
                 if isinstance(message, Death):
@@ -316,21 +323,33 @@ class _End:
     unjudged: tuple[Unjudged, ...] = ()
 
 
-def _judge(pipe: Any, model: LoadableModel, paths: Sequence[Path]) -> None:
+def _judge(pipe: Any, model: LoadableModel, paths: Sequence[Path], seconds: float | None) -> None:
+    """Send the results and findings of each path; ``seconds``: search for places, within this time."""
     from exportdiff.judging.verdict import judge
 
     def work() -> object:
         def tell(result: PathResult, judged: PathFindings) -> None:
             pipe.send(result)
+            if locator is not None:
+                judged = replace(judged, findings=locator.located(judged.findings))
             pipe.send((result.path, judged))
 
         case = model.load()
+        locator = _locator(case, seconds)
         if case.identity is not None:
             pipe.send(case.identity)
         verdict = judge(case, paths, on_path=tell)
         return _End(verdict.invalid_reason, verdict.unjudged)
 
     pipe.send(_caught(work))
+
+
+def _locator(case: Case, seconds: float | None) -> Locator | None:
+    if seconds is None:
+        return None
+    from exportdiff.interfaces.checking.locating import Locator
+
+    return Locator(case, seconds)
 
 
 def _answer(pipe: Any, task: Callable[..., object], args: tuple[object, ...]) -> None:

@@ -16,6 +16,7 @@ from exportdiff.interfaces.output_files import write_text
 from exportdiff.interfaces.reports.commands import check_command
 
 if TYPE_CHECKING:
+    from exportdiff.core.first_difference import FirstDifference
     from exportdiff.core.target import Target
     from exportdiff.interfaces.checking.found import FailOn, Found, Meaning
     from exportdiff.interfaces.checking.report import Report
@@ -41,7 +42,8 @@ def write_sarif(file: pathlib.Path, report: Report, target: Target, fail_on: Fai
 
 
 def sarif(report: Report, target: Target, fail_on: FailOn) -> dict[str, Any]:
-    """Return the document: one run, with a result for each finding at the function that makes the model."""
+    """Return the document: one run, with a result for each finding: at the line that first differs from
+    eager, or else at the function that makes the model."""
     where = _location(target)
     return {
         "$schema": SCHEMA,
@@ -78,7 +80,7 @@ def _result(found: Found, report: Report, where: dict[str, Any], fail_on: FailOn
         "level": LEVELS[found.meaning] if found.fails(fail_on) else "note",
         "kind": "fail",
         "message": {"text": f"{finding.title}\n{finding.message}\nOn {', '.join(paths)}{known}\n$ {command}"},
-        "locations": [where],
+        "locations": [_first_difference(finding.first_difference) or where],
         "partialFingerprints": {"exportdiff/v1": finding.fingerprint},
         "properties": {
             "check": finding.check,
@@ -102,6 +104,20 @@ def _invocation(report: Report) -> dict[str, Any]:
     if not outcomes.judged:
         notes.append({"level": "error", "message": {"text": f"not judged: {report.why_unjudged()}"}})
     return {"executionSuccessful": outcomes.judged, "toolExecutionNotifications": notes}
+
+
+def _first_difference(place: FirstDifference | None) -> dict[str, Any] | None:
+    """Return the line at which the path first differs from eager, if that is known."""
+    if place is None or place.line is None or not pathlib.Path(place.file).is_file():
+        return None
+    named = {"name": place.module, "kind": "module"} if place.module else None
+    return {
+        "physicalLocation": {
+            "artifactLocation": {"uri": _uri(pathlib.Path(place.file))},
+            "region": {"startLine": place.line},
+        },
+        **({"logicalLocations": [named]} if named else {}),
+    }
 
 
 def _location(target: Target) -> dict[str, Any]:

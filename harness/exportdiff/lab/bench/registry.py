@@ -5,7 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from exportdiff.lab.bench import bare_loop, growth, one_model, planted, reach, rediscovery, stages, yields
+from exportdiff.lab.bench import (
+    bare_loop,
+    growth,
+    one_model,
+    places,
+    planted,
+    reach,
+    rediscovery,
+    stages,
+    yields,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -29,6 +39,7 @@ MEASUREMENTS: tuple[Measurement, ...] = (
     Measurement("models", "what does one model of a user cost?", one_model.measure),
     Measurement("rediscovery", "how soon are the known bugs found again?", rediscovery.measure),
     Measurement("faults", "are planted bugs noticed?", planted.measure),
+    Measurement("places", "does a finding name the right place?", places.measure),
     Measurement("growth", "how do cost and memory grow?", growth.measure),
     Measurement("coverage", "how much of torch.export is run?", reach.measure),
     Measurement("yield", "where does CPU pay?", yields.measure),

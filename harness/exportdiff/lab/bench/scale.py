@@ -32,6 +32,8 @@ class Scale:
     coverage_seconds: float
     profile_programs: int
     """Programs of each profile, for the yield by profile; 0: not measured."""
+    placed_programs: int
+    """Programs in which an operator is replaced, for the first difference."""
 
 
 QUICK = Scale(
@@ -50,6 +52,7 @@ QUICK = Scale(
     fault_seconds=4.0,
     coverage_seconds=10.0,
     profile_programs=0,
+    placed_programs=10,
 )
 
 FULL = Scale(
@@ -68,4 +71,5 @@ FULL = Scale(
     fault_seconds=60.0,
     coverage_seconds=600.0,
     profile_programs=150,
+    placed_programs=100,
 )

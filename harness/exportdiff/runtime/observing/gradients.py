@@ -35,27 +35,42 @@ class Gradients:
 
 def gradients(named: Mapping[str, torch.Tensor]) -> Gradients:
     """Run one backward pass over the tensors of a call; their ``grad`` stays as it is."""
-    outputs = [t for name, t in named.items() if name.startswith(OUTPUT) and t.requires_grad]
-    leaves = {
-        name: tensor
-        for name, tensor in named.items()
-        if not name.startswith(OUTPUT) and tensor.requires_grad and not has_history(tensor)
-    }
+    outputs, leaves = _ends(named)
     if not outputs or not leaves:
         return Gradients()
     customized = any(map(_of_program, _history(outputs)))
     called: list[str] = []
     hook = register_module_forward_pre_hook(lambda module, args: called.append(type(module).__name__))
     try:
-        flowing = torch.autograd.grad(
-            outputs, tuple(leaves.values()), [weights(output) for output in outputs], allow_unused=True
-        )
+        flowing = gradient_tensors(named)
     except Exception as error:
         return Gradients(failure=failure(error, "run"), customized=customized)
     finally:
         hook.remove()
-    flows = {n: None if flow is None else snapshot(flow) for n, flow in zip(leaves, flowing, strict=True)}
+    flows = {name: None if flow is None else snapshot(flow) for name, flow in flowing.items()}
     return Gradients(flows, customized=customized, recomputes=bool(called))
+
+
+def gradient_tensors(named: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor | None]:
+    """Return the gradients themselves, by name. Raises what the backward pass raises."""
+    outputs, leaves = _ends(named)
+    if not outputs or not leaves:
+        return {}
+    flowing = torch.autograd.grad(
+        outputs, tuple(leaves.values()), [weights(output) for output in outputs], allow_unused=True
+    )
+    return dict(zip(leaves, flowing, strict=True))
+
+
+def _ends(named: Mapping[str, torch.Tensor]) -> tuple[list[torch.Tensor], dict[str, torch.Tensor]]:
+    """Return the outputs with a gradient, and the tensors by name that gradients may flow to."""
+    outputs = [t for name, t in named.items() if name.startswith(OUTPUT) and t.requires_grad]
+    leaves = {
+        name: tensor
+        for name, tensor in named.items()
+        if not name.startswith(OUTPUT) and tensor.requires_grad and not has_history(tensor)
+    }
+    return outputs, leaves
 
 
 def _history(outputs: Iterable[torch.Tensor]) -> set[object]:

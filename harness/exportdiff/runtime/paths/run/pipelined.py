@@ -41,7 +41,7 @@ def observe_pipelined(case: Case, paths: Sequence[Path], clock: Stopwatch) -> It
     """Split a model along each path, and run its stages; make the same calls of an eager model."""
     case = replace(case, dynamic_shapes=None, probes=None)
     for path in paths:
-        reference = observe_eager(case, path.device, clock, run=_flat)
+        reference = observe_eager(case, path.device, clock, run=flat)
         yield _observe(case, path, clock, reference)
 
 
@@ -61,7 +61,7 @@ def _observe(case: Case, path: Path, clock: Stopwatch, reference: EagerObservati
     if pipe is None:
         return PipelinedObservation(path, failure=refused, reference=reference)
     with restore_modes():
-        ran = run_calls(ModelCaller(nn.Module(), clock, run=_flat(pipe)), examples, None)
+        ran = run_calls(ModelCaller(nn.Module(), clock, run=flat(pipe)), examples, None)
     return PipelinedObservation(path, reference=reference, **ran._asdict())
 
 
@@ -74,7 +74,9 @@ def _failure(error: Exception) -> Failure:
     return failure(error, "lower")
 
 
-def _flat(model: nn.Module) -> Callable[..., object]:
+def flat(model: nn.Module) -> Callable[..., object]:
+    """Return a function that returns the leaves of what the model returns."""
+
     def run(*args: object, **kwargs: object) -> object:
         return pytree.tree_leaves(model(*args, **kwargs))
 

@@ -1,0 +1,79 @@
+"""The first difference between eager and a path, as plain data."""
+
+from __future__ import annotations
+
+import pathlib
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+@dataclass(frozen=True)
+class FirstDifference:
+    """The first place at which a path does something else than eager, or why it was not found."""
+
+    call: int | None = None
+    """The number of the call; None: no call is needed to see the difference."""
+    module: str | None = None
+    """The first name of the module in ``named_modules()``; empty: the model itself; None: not known."""
+    module_call: int | None = None
+    """Which call of that module it is, within the call of the model; the first one is 1."""
+    operator: str = ""
+    """The ATen operator, as ``aten.mul``; empty if the difference is not in an operator."""
+    file: str = ""
+    """The file of the user."""
+    line: int | None = None
+    """The line in that file."""
+    code: str = ""
+    """The text of that line."""
+    eager: str = ""
+    """The value in eager, for people."""
+    here: str = ""
+    """The value on the path, for people."""
+    note: str = ""
+    """What a reader must know in addition, such as that the search ends at a compiled graph."""
+    why_not: str = ""
+    """Why there is no place; then nothing else is set."""
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return it ready for JSON."""
+        return asdict(self)
+
+    def lines(self) -> Iterator[str]:
+        """Say it to people: the place, the line of code, and the two values."""
+        if self.why_not:
+            yield f"first difference: not found: {self.why_not}"
+            return
+        at = f"{pathlib.PurePath(self.file).name}:{self.line}" if self.line else ""
+        yield f"first difference: {', '.join(filter(None, (self._module, at)))}"
+        if self.code:
+            yield f"    {self.code}"
+        if values := self._values:
+            yield values
+        if self.note:
+            yield self.note
+
+    @property
+    def _module(self) -> str:
+        if self.module is None:
+            return ""
+        nth = "" if self.module_call in (None, 1) else f" ({_ordinal(self.module_call or 1)} call)"
+        return (self.module or "the model itself") + nth
+
+    @property
+    def _values(self) -> str:
+        sides = [f"{name} {value}" for name, value in (("eager", self.eager), ("here", self.here)) if value]
+        text = ", ".join(sides)
+        return f"{self.operator}: {text}" if self.operator and text else self.operator or text
+
+
+def _ordinal(number: int) -> str:
+    ends = {1: "st", 2: "nd", 3: "rd"}
+    return f"{number}{'th' if number % 100 in (11, 12, 13) else ends.get(number % 10, 'th')}"
+
+
+def not_found(why: str) -> FirstDifference:
+    """Return the result of a search that found no place."""
+    return FirstDifference(why_not=why)

@@ -1,0 +1,1 @@
+"""Finds the first place at which a path does something else than eager, from logs of all operators."""

@@ -1,0 +1,113 @@
+"""Finds the first difference of a finding: runs eager and the path once more, with every operator logged."""
+
+from __future__ import annotations
+
+import linecache
+from typing import TYPE_CHECKING
+
+from exportdiff.core.first_difference import FirstDifference, not_found
+from exportdiff.judging.places.matching import match
+from exportdiff.judging.places.search import (
+    first_moved,
+    first_of_all,
+    first_without_gradient,
+    search,
+)
+from exportdiff.judging.places.subject import subject
+from exportdiff.runtime.observing.logged_values import in_words
+from exportdiff.runtime.paths import same_operators
+from exportdiff.runtime.paths.run.logged_sides import log_eager, log_path
+
+if TYPE_CHECKING:
+    from exportdiff.core.case import Case
+    from exportdiff.core.finding import Finding
+    from exportdiff.judging.places.search import Parting
+    from exportdiff.judging.places.subject import Subject
+    from exportdiff.runtime.observing.code_places import CodePlace
+    from exportdiff.runtime.observing.logged_values import LoggedValue
+    from exportdiff.runtime.observing.operator_log import Event
+    from exportdiff.runtime.paths.run.logged import LoggedRun
+
+
+def first_difference(case: Case, finding: Finding) -> FirstDifference:
+    """Return where the path of a finding first differs from eager, or why that is not known."""
+    wanted = subject(finding.evidence)
+    if wanted.why_not:
+        return not_found(wanted.why_not)
+    if wanted.module is not None:
+        return FirstDifference(module=wanted.module)
+    if finding.path.mode == "aoti":
+        return not_found("the operators of machine code cannot be logged")
+    eager = log_eager(case, finding.path, wanted.wanted)
+    here = log_path(case, finding.path, wanted.wanted)
+    if wanted.raises or here.stage is not None:
+        return _where_raised(eager, here)
+    parting = _parting(eager, here, wanted, same=same_operators(finding.path))
+    if parting is None:
+        return not_found("each operator gives what it gives in eager")
+    return _described(parting, eager)
+
+
+def _parting(eager: LoggedRun, here: LoggedRun, wanted: Subject, *, same: bool) -> Parting | None:
+    matching = match(eager.events, here.events, same_operators=same, stride=wanted.aspect == "stride")
+    if wanted.aspect == "module":
+        return first_moved(eager.events, matching)
+    if wanted.aspect == "requires-grad" or wanted.wanted.backward:
+        flow = first_without_gradient(eager.events, matching, eager.requires_grad, here.requires_grad)
+        if flow is not None:
+            return flow
+    targets = [e for e in eager.events if e.name in wanted.names and e.call == wanted.call]
+    found = search(eager.events, here.events, matching, targets)
+    return found or first_of_all(eager.events, here.events, matching)
+
+
+def _where_raised(eager: LoggedRun, here: LoggedRun) -> FirstDifference:
+    side = here if here.stage is not None else eager
+    if side.stage is None:
+        return not_found("nothing raises when the operators are logged")
+    if side.raised_at.module is None and not side.raised_at.file:
+        return not_found(f"torch does not say which line of the model it was working on ({side.stage})")
+    raised = {"here": side.raised} if side is here else {"eager": side.raised}
+    return _at(side.raised_at, side.call, eager, **raised)
+
+
+def _described(parting: Parting, eager: LoggedRun) -> FirstDifference:
+    event = parting.eager or parting.here
+    assert event is not None, "a difference is on one side at least"
+    ours, theirs = _values(parting)
+    return _at(event.place, event.call, eager, operator=event.short_operator, eager=ours, here=theirs)
+
+
+def _values(parting: Parting) -> tuple[str, str]:
+    if parting.requires_grad is not None:
+        return f"requires_grad {parting.requires_grad}", str(not parting.requires_grad)
+    ours, theirs = parting.eager, parting.written or parting.here
+    pairs = zip(_results(ours), _results(theirs), strict=False)
+    one, two = next((in_words(a, b) for a, b in pairs if not a.equals(b)), ("", ""))
+    if not one:
+        return _alone(ours), _alone(theirs)
+    if parting.eager is not None and parting.here is not None and not parting.written:
+        other = parting.here
+        if other.operator != parting.eager.operator:
+            two = f"{two} (by {other.short_operator})"
+    return one, two
+
+
+def _results(event: Event | None) -> tuple[LoggedValue, ...]:
+    return event.values if event is not None else ()
+
+
+def _alone(event: Event | None) -> str:
+    if event is None:
+        return "not called"
+    return str(event.values[0]) if event.values else "called"
+
+
+def _at(place: CodePlace, call: int | None, reference: LoggedRun, **fields: str) -> FirstDifference:
+    module = place.module
+    if module is not None and reference.first is not None:
+        module = reference.first.get(module, module)
+    code = linecache.getline(place.file, place.line).strip() if place.file and place.line else ""
+    return FirstDifference(
+        call, module, place.module_call, file=place.file, line=place.line, code=code, **fields
+    )

@@ -1,0 +1,175 @@
+"""Which events of a path's log stand for which events of eager's."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass, field
+from difflib import SequenceMatcher
+from typing import TYPE_CHECKING
+
+from exportdiff.runtime.observing.operator_log import BEFORE
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable, Sequence
+
+    from exportdiff.runtime.observing.operator_log import Event
+
+
+@dataclass
+class Matching:
+    """By the index of an event of eager."""
+
+    same: set[int] = field(default_factory=set)
+    """The events whose results the path has too."""
+    pairs: dict[int, Event] = field(default_factory=dict)
+    """The events of the path that stand for events of eager, with the same result or another."""
+    extra: set[int] = field(default_factory=set)
+    """The indices of the events of the path that stand for no event of eager."""
+    unknown: set[int] = field(default_factory=set)
+    """Named values that the path does not have; they say nothing."""
+
+
+def match(eager: Sequence[Event], here: Sequence[Event], *, same_operators: bool, stride: bool) -> Matching:
+    """Match two logs, call by call. ``stride``: whether results with other strides are other results."""
+    found = Matching()
+    _match_named(eager, here, found, exact=same_operators)
+    for call in sorted({event.call for event in eager}):
+        ours = [event for event in eager if event.call == call and event.operator]
+        theirs = [event for event in here if event.call == call]
+        if same_operators:
+            operators = [event for event in theirs if event.operator]
+            _match_operators(ours, operators, found, stride=stride)
+        else:  # what an operator of eager gives may be there from the start
+            _match_results(ours, [e for e in theirs if e.operator or e.name.startswith(BEFORE)], found)
+    paired = {event.index for event in found.pairs.values()}
+    found.extra = {event.index for event in here if event.operator and event.index not in paired}
+    return found
+
+
+def _match_named(eager: Sequence[Event], here: Sequence[Event], found: Matching, *, exact: bool) -> None:
+    named = {(event.call, event.name): event for event in here if event.name}
+    for event in eager:
+        if not event.name:
+            continue
+        other = named.get((event.call, event.name))
+        if other is None:
+            found.unknown.add(event.index)
+            continue
+        found.pairs[event.index] = other
+        if _equal(event, other) or (not exact and _alike(event, other)):
+            found.same.add(event.index)
+
+
+def _match_operators(
+    ours: Sequence[Event], theirs: Sequence[Event], found: Matching, *, stride: bool
+) -> None:
+    """Match operators in their order: first those with equal results, then those between them."""
+
+    def with_results(event: Event) -> Hashable:
+        strides = tuple(value.stride for value in event.values) if stride else ()
+        return (*_operator(event), strides, *(value.digest for value in event.values))
+
+    left, left_here = dict.fromkeys(ours), dict.fromkeys(theirs)
+    for start, start_here, size in _blocks(ours, theirs, with_results):
+        for event, other in zip(
+            ours[start : start + size], theirs[start_here : start_here + size], strict=True
+        ):
+            found.pairs[event.index] = other
+            found.same.add(event.index)
+            del left[event], left_here[other]
+    for event, other in _moved(list(left), list(left_here), with_results):
+        found.pairs[event.index] = other
+        found.same.add(event.index)
+        del left[event], left_here[other]
+    _match_rest(ours, theirs, found)
+
+
+def _match_rest(ours: Sequence[Event], theirs: Sequence[Event], found: Matching) -> None:
+    """In each gap between matched events, match the events of the same operator."""
+    taken = {event.index for event in found.pairs.values()}
+    index = {event.index: at for at, event in enumerate(theirs)}
+    start = 0
+    gap: list[Event] = []
+    for event in (*ours, None):
+        if event is not None and event.index not in found.pairs:
+            gap.append(event)
+            continue
+        end = len(theirs) if event is None else index[found.pairs[event.index].index]
+        rest = [other for other in theirs[start:end] if other.index not in taken]
+        for one, size_one, size in _blocks(gap, rest, _operator):
+            for ours_one, other in zip(gap[one : one + size], rest[size_one : size_one + size], strict=True):
+                found.pairs[ours_one.index] = other
+                taken.add(other.index)
+        _match_replaced(gap, [other for other in rest if other.index not in taken], found)
+        taken.update(event.index for event in found.pairs.values())
+        gap = []
+        start = max(start, end + 1)
+
+
+def _match_replaced(gap: Sequence[Event], rest: Sequence[Event], found: Matching) -> None:
+    """Match the other operators of a gap, if they give tensors of the same shapes."""
+    left = list(rest)
+    for event in gap:
+        if event.index not in found.pairs:
+            other = next((each for each in left if _operator(each)[1:] == _operator(event)[1:]), None)
+            if other is not None:
+                found.pairs[event.index] = other
+                left.remove(other)
+
+
+def _blocks(
+    ours: Sequence[Event], theirs: Sequence[Event], key: Callable[[Event], Hashable]
+) -> list[tuple[int, int, int]]:
+    matcher = SequenceMatcher(None, list(map(key, ours)), list(map(key, theirs)), autojunk=False)
+    return [(block.a, block.b, block.size) for block in matcher.get_matching_blocks()]
+
+
+def _moved(
+    ours: Sequence[Event], theirs: Sequence[Event], key: Callable[[Event], Hashable]
+) -> list[tuple[Event, Event]]:
+    """Match events with equal results that are in another order."""
+    by_key: dict[Hashable, list[Event]] = defaultdict(list)
+    for event in reversed(theirs):
+        by_key[key(event)].append(event)
+    return [(event, by_key[key(event)].pop()) for event in ours if by_key[key(event)]]
+
+
+def _operator(event: Event) -> tuple[Hashable, ...]:
+    return event.operator, event.backward, tuple((value.dtype, value.shape) for value in event.values)
+
+
+def _match_results(ours: Sequence[Event], theirs: Sequence[Event], found: Matching) -> None:
+    """Match events by their results alone, up to rounding: the path has other operators.
+
+    An operator of eager is there if something on the path gives what it gave.
+    """
+    by_shape: dict[Hashable, list[Event]] = defaultdict(list)
+    for event in theirs:
+        for shape in {value.shape for value in event.values}:
+            by_shape[shape].append(event)
+    for event in ours:
+        candidates = by_shape[event.values[0].shape] if event.values else []
+        other = next((other for other in candidates if _gives(other, event)), None)
+        if other is not None or not event.values:
+            found.same.add(event.index)
+        else:  # what the same line gives instead
+            alike = [each for each in candidates if each.place.line == event.place.line and each.operator]
+            other = alike[-1] if alike else None
+        if other is not None:
+            found.pairs[event.index] = other
+
+
+def _gives(other: Event, event: Event) -> bool:
+    return any(event.values[0].resembles(value) for value in other.values)
+
+
+def _equal(event: Event, other: Event) -> bool:
+    return len(event.values) == len(other.values) and all(
+        ours.equals(theirs) for ours, theirs in zip(event.values, other.values, strict=True)
+    )
+
+
+def _alike(event: Event, other: Event) -> bool:
+    return len(event.values) == len(other.values) and all(
+        ours.resembles(theirs) for ours, theirs in zip(event.values, other.values, strict=True)
+    )
