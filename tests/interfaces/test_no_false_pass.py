@@ -129,7 +129,6 @@ MISUSE: dict[str, Callable[[], Report]] = {
     "no such device": lambda: exportdiff.compare(Plain(), X, device="tpu"),
     "arguments in a list": lambda: exportdiff.compare(Plain(), [torch.ones(2)]),  # type: ignore[arg-type]
     "no arguments": lambda: _compare(Plain(), ()),
-    "a class": lambda: _compare(Plain, X),
     "a number": lambda: exportdiff.compare(3),  # type: ignore[arg-type]
     "no forward": lambda: _compare(Nothing(), X),
     "refused": lambda: _compare(Branches(), X),
