@@ -145,7 +145,7 @@ def test_what_only_looks_like_an_accepted_finding_fails(name: str, tmp_path: pat
         (found(output(1e-6)), found(output(9e-6))),
         (found(output(1e-6)), found(output(1e-9))),
         (found(output(math.inf)), found(output(math.nan))),
-        (found(output(), causes=(ROOT,)), found(output(), remark="attribution ran out of time")),
+        (found(output(), causes=(ROOT,)), found(output(), searched=False)),
         (found(output(), causes=(ROOT,)), found(output(), causes=(UNRESOLVED,))),
         (found(output()), found(output(), causes=(ROOT,))),
         (found(output(), buffer()), found(output())),
