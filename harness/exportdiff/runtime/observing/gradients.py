@@ -118,11 +118,16 @@ def _of_program(node: object) -> bool:
 
 
 def weights(output: torch.Tensor) -> torch.Tensor:
-    """Return small weights, exact in binary and not all equal: in a plain sum, differences could cancel."""
+    """Return ``plain_weights``; for a tensor that has parts, a tensor of its kind with those of its parts."""
     if (parts := parts_of(output)) is not None:
         # Its derivatives are tensors of the same kind.
         named = parts.tensors.items()
         weighed = {n: weights(part) if part.is_floating_point() else part for n, part in named}
         return parts.rebuild(weighed).detach()
+    return plain_weights(output)
+
+
+def plain_weights(output: torch.Tensor) -> torch.Tensor:
+    """Return small weights, exact in binary and not all equal: in a plain sum, differences could cancel."""
     places = torch.arange(output.numel(), device=output.device)
     return places.remainder(5).sub(1).div(4).to(output.dtype).reshape(output.shape)
