@@ -164,6 +164,14 @@ def test_a_fix_that_changes_how_a_bug_shows_explains_nothing(
     assert causes(explain(CASE, judge(CASE, ()), (), knowledge(corpora), judge)) == {}
 
 
+def test_a_fix_that_only_mends_what_another_exposes_is_not_named(
+    corpora: pathlib.Path, judging: Callable[..., Judge]
+) -> None:
+    judge = judging([], value=lambda a, **_: a, shape=lambda a, d, **_: not a and d)
+    answer = explain(CASE, judge(CASE, ()), (), knowledge(corpora), judge)
+    assert list(causes(answer).values()) == [("mends_a",)]
+
+
 def test_what_the_corpus_records_as_exposed_is_no_objection(
     corpora: pathlib.Path, judging: Callable[..., Judge]
 ) -> None:

@@ -8,8 +8,9 @@ installed, the path
   fix.
 
 A refusal counts as clean if the fix declares it, or if plain torch refuses in the same way. A fix that only
-changes how a crash looks explains nothing. If no fix works, a finding belongs to the entry that it resembles;
-see ``resemblance``.
+changes how a crash looks explains nothing. If several fixes are necessary, one is named only if the finding
+comes back without it; the others mend what the named ones expose. If no fix works, a finding belongs to the
+entry that it resembles; see ``resemblance``.
 
 A root cause has the name of its entry; other files that show it are variants. Nothing is remembered from one
 program to the next, so that the answer does not depend on what a worker ran before.
@@ -188,7 +189,18 @@ class _Search:
             remark = f"{remark}: it is one of {len(names)} fixes that mend it, or several"
             return ExplainedFinding(part, (UNRESOLVED,), remark)
         self._answers.append(names)
-        return ExplainedFinding(part, self._causes(part, names))
+        return ExplainedFinding(part, self._causes(part, self._causing(part, names, budget)))
+
+    def _causing(self, finding: Finding, names: tuple[str, ...], budget: Budget) -> tuple[str, ...]:
+        """Leave out the fixes that only mend what the others expose: without them the finding is gone too."""
+        if len(names) < 2:
+            return names
+        path, every = finding.path, frozenset(names)
+        try:
+            shown = {name: self._trial.evaluate(every - {name}, (path,), budget)[path] for name in names}
+        except OutOfBudget:
+            return names
+        return tuple(name for name in names if finding.signature in shown[name].signatures) or names
 
     def _all_that_mend(self, finding: Finding, budget: Budget) -> tuple[str, ...]:
         """Return all fixes if it is known that together they mend the finding; else an empty tuple."""
