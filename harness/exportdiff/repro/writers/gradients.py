@@ -13,7 +13,7 @@ from exportdiff.repro.paste import Template
 from exportdiff.repro.templates.scripts import compare, first_call
 from exportdiff.repro.templates.stand_ins import WORDED, WORDS
 from exportdiff.repro.writers.crashes import exception_words
-from exportdiff.runtime.observing.gradients import plain_weights as weights
+from exportdiff.runtime.observing.gradients import weights
 
 if TYPE_CHECKING:
     from exportdiff.core.finding import Finding
@@ -60,4 +60,4 @@ def write(finding: Finding) -> Parts | None:
             observing = Template(observe)
         case _:
             return None
-    return Parts([Template(weights, name="weights"), observing], [Template(first_call), Template(compare)])
+    return Parts([Template(weights), observing], [Template(first_call), Template(compare)])
