@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import pathlib
 import sys
@@ -16,6 +17,7 @@ from exportdiff.runtime.processes.processors import processors
 from exportdiff.runtime.processes.server import server
 from support import hypothesis_profiles
 
+gc.disable()  # until the tests are collected: to look for garbage takes a fifth of the time of imports
 FIXES = "corpora/fixes"
 HEADER = "import torch\nfrom torch import nn\n\n"
 
@@ -30,6 +32,10 @@ def pytest_configure(config: pytest.Config) -> None:
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     sys.dont_write_bytecode = False
     hypothesis_profiles.configure(config, os.environ)
+
+
+def pytest_collection_finish() -> None:
+    gc.enable()
 
 
 @pytest.hookimpl(optionalhook=True)

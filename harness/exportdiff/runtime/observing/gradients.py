@@ -57,7 +57,7 @@ def gradient_tensors(named: Mapping[str, torch.Tensor]) -> dict[str, torch.Tenso
     if not outputs or not leaves:
         return {}
     flowing = torch.autograd.grad(
-        outputs, tuple(leaves.values()), [weights(output) for output in outputs], allow_unused=True
+        outputs, tuple(leaves.values()), [_weighed(output) for output in outputs], allow_unused=True
     )
     return dict(zip(leaves, flowing, strict=True))
 
@@ -117,12 +117,16 @@ def _of_program(node: object) -> bool:
     return of_python and not getattr(type(node), "_forward_cls", type(node)).__module__.startswith("torch.")
 
 
+def _weighed(output: torch.Tensor) -> torch.Tensor:
+    """Return weights of the same kind as the output: if it consists of other tensors, so do they."""
+    if (parts := parts_of(output)) is None:
+        return weights(output)
+    named = parts.tensors.items()
+    weighed = {name: _weighed(part) if part.is_floating_point() else part for name, part in named}
+    return parts.rebuild(weighed).detach()
+
+
 def weights(output: torch.Tensor) -> torch.Tensor:
     """Return small weights, exact in binary and not all equal: in a plain sum, differences could cancel."""
-    if (parts := parts_of(output)) is not None:
-        # Its derivatives are tensors of the same kind.
-        named = parts.tensors.items()
-        weighed = {n: weights(part) if part.is_floating_point() else part for n, part in named}
-        return parts.rebuild(weighed).detach()
     places = torch.arange(output.numel(), device=output.device)
     return places.remainder(5).sub(1).div(4).to(output.dtype).reshape(output.shape)

@@ -6,3 +6,4 @@ The garbage collector of a child leaves frozen objects alone: their memory pages
 import gc
 
 gc.freeze()
+gc.enable()
