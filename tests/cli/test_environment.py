@@ -17,7 +17,7 @@ from exportdiff.core.errors import UsageError
 from exportdiff.core.own_code import import_folders
 from exportdiff.interfaces.checking.in_subprocess import LoadableModel, _Judging
 from exportdiff.runtime.processes import child as child_module
-from exportdiff.runtime.processes.child import Child, Death, Stopped, TaskFailure
+from exportdiff.runtime.processes.child import Child, Death, Stopped
 from exportdiff.runtime.processes.in_child import call_fresh
 
 FULL = pathlib.Path("/dev/full")
@@ -109,7 +109,7 @@ def test_a_limit_of_the_shell_is_no_finding(monkeypatch: pytest.MonkeyPatch) -> 
     assert isinstance(death, Death) and death.of_shell
 
     class Dead:
-        def receive(self, seconds: float, stop: threading.Event | None) -> Death | TaskFailure | None:
+        def receive(self, seconds: float, stop: threading.Event | None, deadline: float) -> Death:
             return death
 
     dead: Any = Dead()

@@ -160,7 +160,7 @@ def test_a_fix_that_fails_where_models_are_built_ends_no_campaign(tmp_path: path
     text = f"Break it\n\nFits: {version('torch').partition('+')[0]}\n---\n{diff}"
     (tmp_path / "fixes" / "breaks.patch").write_text(text)
     job = Job(0, select_paths(["nonstrict:module"]), corpora=tmp_path, known_every=0)
-    results = run_batch(job, range(4))
+    results = run_batch(job, range(12))
     assert not any(result.error for result in results)
     failed_fixes = [result for result in results if result.failed_fixes]
     assert {result.failed_fixes for result in failed_fixes} == {("breaks",)}

@@ -20,12 +20,10 @@ PATHS = select_paths(["nonstrict:module", "nonstrict:unflatten", "strict:module"
 STATE = {
     "sparse buffer": 'self.register_buffer("other", torch.eye(3).to_sparse())',
     "sparse constant": "self.other = torch.eye(3).to_sparse()",
-    "mkldnn constant": "self.other = torch.eye(3).to_mkldnn()",
     "complex buffer": 'self.register_buffer("other", torch.ones(3, dtype=torch.complex64).conj())',
     "expanded buffer": 'self.register_buffer("other", torch.ones(1).expand(3))',
     "empty buffer": 'self.register_buffer("other", torch.ones(0))',
     "buffer that is no tensor": 'self.register_buffer("other", None)',
-    "buffer on the meta device": 'self.register_buffer("other", torch.ones(3, device="meta"))',
 }
 
 COUNTS = """
