@@ -19,7 +19,7 @@ from exportdiff.lab.bench.shape import Shape
 from exportdiff.runtime.paths import parse
 from exportdiff.runtime.processes.child import Death
 
-NAMES = ("unflatten_separates_views", "unflatten_checks_no_guards")
+NAMES = ("unflatten_separates_views", "unflatten_merges_calls_of_other_variants")
 PATHS = (parse("nonstrict:module"), parse("nonstrict:unflatten"))
 
 
