@@ -45,7 +45,7 @@ HIDES = """
 class Model(nn.Module):
     def __init__(self):
         super().__init__()
-        self.held = {"norm": nn.BatchNorm1d(2)}
+        self.held = {"norm": nn.BatchNorm1d(2, affine=False)}
 
     def forward(self, x, y):
         y = self.held["norm"](y)
