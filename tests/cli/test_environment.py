@@ -109,7 +109,7 @@ def test_a_limit_of_the_shell_is_no_finding(monkeypatch: pytest.MonkeyPatch) -> 
     assert isinstance(death, Death) and death.of_shell
 
     class Dead:
-        def receive(self, seconds: float, stop: threading.Event | None, deadline: float) -> Death:
+        def receive(self, seconds: float, stop: threading.Event | None, deadline: float) -> object:
             return death
 
     dead: Any = Dead()
