@@ -67,7 +67,7 @@ def test_the_file_sets_what_no_option_sets(project: pathlib.Path, capsys: pytest
 
 def test_every_key_sets_an_option_of_check(project: pathlib.Path) -> None:
     settable = make_parser().parse_args(["check", "model.py:make"]).settable
-    assert {*settable} <= {*OPTIONS} and {*OPTIONS} - {*settable} <= {"threads"}
+    assert {*settable} == {*OPTIONS}
 
 
 def test_the_shapes_of_a_factory_are_used_from_every_folder(

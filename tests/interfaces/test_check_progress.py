@@ -17,12 +17,17 @@ from exportdiff.interfaces.checking.explanation_cache import ExplanationCache
 from exportdiff.interfaces.checking.found import Found
 from exportdiff.interfaces.checking.report import Report
 from exportdiff.interfaces.reports.check_progress import CheckProgress
+from exportdiff.judging.checks.compare.leaves import LeafDifference
+from exportdiff.judging.checks.outputs import OutputLeaf
 from exportdiff.known.attribution.explained import RootCause
 from exportdiff.known.corpus.entry import default_corpora
+from exportdiff.known.corpus.known_bug import KnownBug
+from exportdiff.known.corpus.workaround import Workaround
 from support.evidence_of import make_finding
 
 FINDING = make_finding("value")
-KNOWN = Found(FINDING, (RootCause("a_fix", "an_entry"),))
+BUG = KnownBug("title", "cause", ("2.13.0",), (), "", Workaround("Copy instead."))
+KNOWN = Found(FINDING, (RootCause("a_fix", "an_entry", BUG),))
 LATE = Found(FINDING, remark="the time limit was reached before it was explained", searched=False)
 
 
@@ -74,12 +79,16 @@ def test_an_explanation_is_cached_for_the_same_source_and_findings(
     corpora = default_corpora()
     assert corpora is not None
     case = case_from_source("def make():\n    return None\n")
-    cache = ExplanationCache(case, [FINDING], corpora)
-    cache.write(FINDING, (LATE,))
-    assert cache.read(FINDING) is None  # the search for it has not ended
-    cache.write(FINDING, (KNOWN,))
-    assert ExplanationCache(case, [FINDING], corpora).read(FINDING) == (KNOWN,)
+    evidence = OutputLeaf(0, "[0]", "fresh", LeafDifference("stride", "[4, 1]", "[1, 4]"))
+    finding = replace(FINDING, evidence=evidence)
+    known, late = (replace(each, finding=finding) for each in (KNOWN, LATE))
+    cache = ExplanationCache(case, [finding], corpora)
+    cache.write(finding, (late,))
+    assert cache.read(finding) is None  # the search for it has not ended
+    cache.write(finding, (known,))
+    read = ExplanationCache(case, [finding], corpora).read(finding)
+    assert read == (known,) and read[0].workarounds == known.workarounds == ("none: Copy instead.",)
     other = replace(case, source="def make():\n    return 1\n")
-    assert ExplanationCache(other, [FINDING], corpora).read(FINDING) is None
-    more = [FINDING, replace(FINDING, check="aliasing")]
-    assert ExplanationCache(case, more, corpora).read(FINDING) is None
+    assert ExplanationCache(other, [finding], corpora).read(finding) is None
+    more = [finding, replace(finding, check="aliasing")]
+    assert ExplanationCache(case, more, corpora).read(finding) is None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import pathlib
 import sys
 from typing import TYPE_CHECKING, Any, TextIO, cast
 
@@ -58,6 +59,6 @@ def checked_output() -> Iterator[None]:
     except OutputError:
         standard = sys.__stdout__
         if standard is not None and stream is standard:  # else Python would try again at its end
-            with open(os.devnull, "wb") as nothing:  # noqa: PTH123
+            with pathlib.Path(os.devnull).open("wb") as nothing:
                 os.dup2(nothing.fileno(), standard.fileno())
         raise

@@ -32,8 +32,6 @@ class FirstDifference:
     """The value in eager, for people."""
     here: str = ""
     """The value on the path, for people."""
-    note: str = ""
-    """What a reader must know in addition, such as that the search ends at a compiled graph."""
     why_not: str = ""
     """Why there is no place; then nothing else is set."""
 
@@ -42,18 +40,13 @@ class FirstDifference:
         return asdict(self)
 
     def lines(self) -> Iterator[str]:
-        """Say it to people: the place, the line of code, and the two values."""
-        if self.why_not:
-            yield f"first difference: not found: {self.why_not}"
-            return
+        """Say it to people: the place, the line of code, and the two values. Only if there is a place."""
         at = f"{pathlib.PurePath(self.file).name}:{self.line}" if self.line else ""
         yield f"first difference: {', '.join(filter(None, (self._module, at)))}"
         if self.code:
             yield f"    {self.code}"
         if values := self._values:
             yield values
-        if self.note:
-            yield self.note
 
     @property
     def _module(self) -> str:

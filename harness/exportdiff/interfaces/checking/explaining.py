@@ -34,10 +34,10 @@ def explained(case: Case, report: Report, corpora: pathlib.Path) -> Iterator[tup
 
     A user's model has no tags, so no trigger of the corpus matches it. Answers are cached on disk.
     """
-    if not case.source:
-        case = replace(case, source=_source_of_classes(case))
     findings = tuple(each.finding for each in report.found)
     cache = ExplanationCache(case, findings, corpora)
+    if not case.source:
+        case = replace(case, source=_source_of_classes(case))
     cached = {finding: parts for finding in findings if (parts := cache.read(finding)) is not None}
     searched = _searched(case, report, [each for each in findings if each not in cached], corpora)
     for finding in findings:

@@ -1,7 +1,8 @@
 """Caches which known bugs explain the findings of a model, so that the next check of it explains at once.
 
 An answer is used again if nothing has changed that it depends on: the source text of the model and of all
-modules that the user wrote, the findings, torch, the corpus, and exportdiff itself.
+modules that the user wrote, the findings, torch, the corpus, and exportdiff itself. Nothing is cached for a
+model that was given as an object: its source text does not say what its weights and inputs are.
 """
 
 from __future__ import annotations
@@ -11,13 +12,11 @@ import json
 import pathlib
 import sys
 import sysconfig
-from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from exportdiff.core.cache_files import write_cache_file
 from exportdiff.core.own_code import digest_of, packages, source_files
-from exportdiff.interfaces.checking.found import Found
-from exportdiff.known.attribution.explained import RootCause, on_paths
+from exportdiff.core.plain_data import NotPlainError, dumps, loads
 from exportdiff.known.attribution.knowledge import digest_of_corpus
 from exportdiff.known.corpus.trial_results import cache_folder
 
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
 
     from exportdiff.core.case import Case
     from exportdiff.core.finding import Finding
+    from exportdiff.interfaces.checking.found import Found
 
 
 class ExplanationCache:
@@ -48,32 +48,17 @@ class ExplanationCache:
         """Return a finding with its causes, in parts; None if there is no answer."""
         if not self._usable:
             return None
-        paths = {str(path): path for path in finding.shown_on}
         try:
-            return tuple(
-                Found(
-                    on_paths(finding, tuple(paths[name] for name in part["paths"])),
-                    tuple(RootCause(**cause) for cause in part["causes"]),
-                    part["remark"],
-                )
-                for part in json.loads(self._file(finding).read_text(encoding="utf-8"))
-            )
-        except (OSError, ValueError, TypeError, KeyError):
+            parts: tuple[Found, ...] = loads(self._file(finding).read_text(encoding="utf-8"))
+        except (OSError, NotPlainError):
             return None
+        return parts
 
     def write(self, finding: Finding, parts: Sequence[Found]) -> None:
         """Keep an answer, unless the search for it ended early."""
         if not self._usable or not all(each.searched and not each.remark for each in parts):
             return
-        document = [
-            {
-                "paths": [str(path) for path in each.finding.shown_on],
-                "causes": [asdict(cause) for cause in each.causes],
-                "remark": each.remark,
-            }
-            for each in parts
-        ]
-        write_cache_file(self._file(finding), json.dumps(document).encode())
+        write_cache_file(self._file(finding), dumps(tuple(parts)).encode())
 
     def _file(self, finding: Finding) -> pathlib.Path:
         return cache_folder() / "explained" / f"{self._key}-{finding.fingerprint}.json"

@@ -1,9 +1,7 @@
 """Which fixes may explain a finding: those whose changed lines are executed on its path.
 
-Of 313 fixes, a path executes changed lines of about 100. Most of these lines are executed for each model. So
-an ordinary model runs on the same path, and the fixes with lines that it does not execute are *unusual*: six
-on average. Among 104 entries of the corpus, the right fix is among the first three of ``Suspects.order`` for
-97 %, if it has an entry that shows as the finding does, and for about 60 % if it has none.
+A path executes changed lines of many fixes, and most of these lines are executed for each model. So an
+ordinary model runs on the same path, and the fixes with lines that it does not execute are *unusual*.
 """
 
 from __future__ import annotations

@@ -57,12 +57,11 @@ class Replacement:
     module: str = ""
     operator: str = ""
     """As ``aten.add``."""
-    instead: str = ""
 
-    def note(self, node: fx.Node, other: Any, around: str) -> None:
+    def note(self, node: fx.Node, around: str) -> None:
         """Note the node that gets another operator. ``around``: the module that runs its graph."""
         self.module = _module(node) or around
-        self.operator, self.instead = (".".join(str(each).split(".")[:2]) for each in (node.target, other))
+        self.operator = ".".join(str(node.target).split(".")[:2])
 
 
 @contextlib.contextmanager
@@ -122,9 +121,8 @@ def _replace_one(graphs: Mapping[fx.Graph, str], seed: str, done: Replacement) -
     if not nodes:
         return
     node = random.Random(seed).choice(nodes)
-    other = REPLACED[node.target]
-    done.note(node, other, graphs[node.graph])
-    node.target = other
+    done.note(node, graphs[node.graph])
+    node.target = REPLACED[node.target]
     owner = node.graph.owning_module
     if isinstance(owner, fx.GraphModule):
         owner.recompile()

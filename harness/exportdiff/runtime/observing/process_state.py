@@ -128,7 +128,7 @@ def read_random_state() -> bytes:
 
 @contextlib.contextmanager
 def use_threads(number: int) -> Iterator[None]:
-    """Let one operator use so many threads; 0: as many as now."""
+    """Let one operator use this number of threads in the block; 0: as many as now."""
     before = threads()
     if number:
         torch.set_num_threads(number)

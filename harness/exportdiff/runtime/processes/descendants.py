@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import pathlib
 import signal
 import sys
 import time
@@ -71,7 +72,7 @@ def _is_of_a_child(pid: int, server: int) -> bool:
 def is_running(pid: int) -> bool:
     """Whether a process exists that has not ended."""
     try:
-        with open(f"/proc/{pid}/stat", encoding="ascii", errors="replace") as file:  # noqa: PTH123
-            return file.read().rpartition(")")[2].split()[0] not in ("Z", "X")
+        stat = pathlib.Path(f"/proc/{pid}/stat").read_text(encoding="ascii", errors="replace")
     except OSError:
         return False
+    return stat.rpartition(")")[2].split()[0] not in ("Z", "X")
