@@ -42,7 +42,10 @@ DIFFERS = result(1, "differs")
 WRONG = Found(finding("value"))
 KNOWN = Found(finding("value"), (RootCause("a_fix", "an_entry"),))
 ACCEPTED = Found(finding("value"), accepted=True)
-REFUSED = tuple(result(n, "refused", reason="dynamo-unsupported", message=SAID) for n in range(3))
+REFUSED = tuple(
+    result(n, "refused", reason="dynamo-unsupported", message=SAID, source="docs/source/export.md")
+    for n in range(3)
+)
 CORPUS = pathlib.Path("corpora")
 
 

@@ -7,7 +7,7 @@ from functools import cache
 import pytest
 
 from exportdiff.core.case import Case, case_from_source
-from exportdiff.core.first_difference import FirstDifference, not_found
+from exportdiff.core.first_difference import FirstDifference
 from exportdiff.judging.places.find import first_difference
 from exportdiff.judging.verdict import judge
 from exportdiff.lab.bench.places import VALUE_FAULTS, of_faults
@@ -152,4 +152,3 @@ def test_lines_for_people() -> None:
         "aten.mul: eager 0.084, here 0.0",
     ]
     assert list(FirstDifference(module="").lines()) == ["first difference: the model itself"]
-    assert list(not_found("of this").lines()) == ["first difference: not found: of this"]

@@ -44,7 +44,15 @@ def path_result(
     status: Status = "finding" if findings else "ok"
     if refused is not None:
         status = "finding" if findings else "unsupported"
-        return PathResult(path, status, refused.name, limits, refused.message, outcome="refused")
+        return PathResult(
+            path,
+            status,
+            refused.name,
+            limits,
+            refused.message,
+            outcome="refused",
+            source=refused.documented,
+        )
     crash = _excused_crash(observed, excused)
     if crash is not None:
         said = "\n".join(crash.evidence.lines())

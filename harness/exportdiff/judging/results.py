@@ -41,6 +41,8 @@ class PathResult:
     first_call_because: str = ""
     """Why only the first call was compared; empty if all were, or if torch refused the model."""
     outcome: Outcome = "not judged"
+    source: str = ""
+    """If it was refused: where torch documents that. Else empty."""
     sizes: tuple[DynamicDimension, ...] = ()
     """What was declared for each dynamic dimension, and what the program and eager accept; on one path."""
 

@@ -34,6 +34,8 @@ class PathOutcome:
     """What torch said, or the first line of its first finding."""
     excused: tuple[str, ...] = ()
     """The documented limits that differences fall under."""
+    source: str = ""
+    """If it was refused: where torch documents that."""
     first_call_because: str = ""
     """Why only the first call was compared; empty: all were, or none."""
     found: tuple[Found, ...] = ()

@@ -59,6 +59,7 @@ class Report:
                 each.reason,
                 each.message,
                 each.excused,
+                each.source,
                 each.first_call_because,
                 tuple(found for found in self.found if each.path in found.finding.shown_on),
             )

@@ -10,7 +10,6 @@ from exportdiff.interfaces.checking.found import PROPERTIES
 from exportdiff.interfaces.reports.commands import has_command
 from exportdiff.interfaces.reports.text import TEXT_WIDTH
 from exportdiff.interfaces.wording import counted, listed
-from exportdiff.judging.exemptions.refusals import REFUSALS
 
 if TYPE_CHECKING:
     import pathlib
@@ -29,11 +28,10 @@ SAID = 6
 def left_out(outcomes: Outcomes) -> Iterator[str]:
     """Yield why paths were refused or not judged: each reason once, with its paths."""
     for reason, paths in _by_reason(outcomes.of("refused")).items():
-        source = next((each.documented for each in REFUSALS if each.name == reason), "")
         yield f"torch refuses {_named(paths)} ({reason}):"
         yield from (f"  {line}" for line in paths[0].message.splitlines()[:SAID] if line.strip())
-        if source:
-            yield f"  documented: {source}"
+        if paths[0].source:
+            yield f"  documented: {paths[0].source}"
     for reason, paths in _by_reason(outcomes.of("not judged")).items():
         yield f"not judged: {_named(paths)}: {reason}"
 

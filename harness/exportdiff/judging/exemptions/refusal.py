@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
 from exportdiff.core.finding import MESSAGE_LINES
 
@@ -53,6 +53,8 @@ class FixRefusal:
     """Name of the exception class, without its module."""
     text: str
     """What the message contains."""
+    documented: ClassVar[str] = ""
+    """No page of torch says so."""
 
     def covers(self, failure: Failure) -> bool:
         """Whether the failure is this refusal."""
@@ -77,6 +79,8 @@ class Refused:
 
     name: str
     """The name of the refusal."""
+    documented: str
+    """Where torch says so; empty for a refusal of a fix."""
     message: str
     """The first lines of what torch said."""
     until: Observation
@@ -95,7 +99,8 @@ def find_refusal(observation: Observation, refusals: Iterable[Refusal]) -> Refus
         refusal = refused_by(observation.failure, refusals)
         if refusal is None:
             return None
-        return Refused(refusal.name, _first_lines(observation.failure), replace(observation, failure=None))
+        until = replace(observation, failure=None)
+        return Refused(refusal.name, refusal.documented, _first_lines(observation.failure), until)
     for number, call in enumerate(observation.calls):
         if call.failure is not None and (refusal := refused_by(call.failure, refusals)) is not None:
             until = replace(
@@ -106,7 +111,7 @@ def find_refusal(observation: Observation, refusals: Iterable[Refusal]) -> Refus
                 mutation_probes=(),
                 deviations=(),
             )
-            return Refused(refusal.name, _first_lines(call.failure), until)
+            return Refused(refusal.name, refusal.documented, _first_lines(call.failure), until)
     return None
 
 
