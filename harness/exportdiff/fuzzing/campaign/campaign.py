@@ -136,7 +136,7 @@ class Campaign:
                     comparison.take(result)
                     yield from comparison.ready()
             self._given_up, self._fuzzing = examples.given_up, clock.now()
-            yield from _shared(comparison, confirmer.shrink(stop))
+            yield from _shared(comparison, confirmer.confirm_smaller(stop))
             minimizer = FinalMinimizer(settings, self._minimize, self._confirm, clock, stop)
             # A regression is not minimized: for the maintainer of the fix, any program is good enough.
             left = [each for each in confirmer.confirmed if each.classification.kind != "regression"]
