@@ -15,7 +15,7 @@ from exportdiff.interfaces.python_api import explanation
 from exportdiff.interfaces.reports.known_bug_lines import KnownBugLines
 from exportdiff.interfaces.reports.model_report import print_report
 from exportdiff.judging.results import PathResult
-from exportdiff.known.attribution.explained import UNRESOLVED, RootCause
+from exportdiff.known.attribution.explained import UNRESOLVED, KnownCause
 from exportdiff.known.corpus.entry import OPEN, read_entry
 from exportdiff.known.corpus.known_bug import KnownBug, known_bug
 from exportdiff.runtime.paths import parse
@@ -44,7 +44,7 @@ workaround: Write the new value into the buffer instead of assigning it:
 def _report(*names: str) -> Report:
     finding = replace(make_finding("value"), path=PATH, shown_on=(PATH,))
     entries = [read_entry(CORPORA / OPEN / f"{name}.py") for name in names]
-    causes = tuple(RootCause(entry.fix, entry.name, known_bug(entry)) for entry in entries)
+    causes = tuple(KnownCause(entry.fix, entry.name, known_bug(entry)) for entry in entries)
     result = PathResult(PATH, "finding", outcome="differs")
     return Report("model.py:make", "2.13.0", (result,), found=(Found(finding, causes),))
 
@@ -72,7 +72,7 @@ def test_a_root_cause_carries_what_its_entry_says() -> None:
     (cause,) = found.causes
     assert cause.bug is not None
     assert cause.bug.title and cause.bug.cause.startswith("Export does not replay side effects")
-    assert "2.13.0" in cause.bug.affected and cause == RootCause(cause.name, cause.entry)
+    assert "2.13.0" in cause.bug.affected and cause == KnownCause(cause.name, cause.entry)
 
 
 def test_the_line_to_change_is_that_of_the_user() -> None:
@@ -111,7 +111,7 @@ def test_bugs_are_named_if_it_is_not_known_which_of_them_are_necessary() -> None
 def test_a_version_is_fixed_only_if_it_is_newer_than_all_that_show_the_bug() -> None:
     bug = KnownBug("title", "cause", ("2.9.1", "2.11.0"), ("2.8.0", "2.13.0+cpu"), "", None)
     assert (bug.fixed_in, bug.not_yet_in) == (("2.13.0+cpu",), ("2.8.0",))
-    found = Found(make_finding("value"), (RootCause("a_fix", "an_entry", bug),), by="resemblance")
+    found = Found(make_finding("value"), (KnownCause("a_fix", "an_entry", bug),), by="resemblance")
     lines = list(KnownBugLines(None).of(found))
     assert "  how sure: the finding resembles this bug" in lines
     assert (

@@ -11,7 +11,7 @@ from exportdiff.interfaces.checking.default_paths import DEPLOYED
 if TYPE_CHECKING:
     from exportdiff.core.finding import Finding
     from exportdiff.core.first_difference import FirstDifference
-    from exportdiff.known.attribution.explained import By, RootCause
+    from exportdiff.known.attribution.explained import By, KnownCause
 
 Meaning: TypeAlias = Literal["wrong", "breaks", "inside", "harmless"]
 """What a finding means for the owner of the model.
@@ -64,7 +64,7 @@ class Found:
     """A finding on the paths that have the same root causes, and its explanation."""
 
     finding: Finding
-    causes: tuple[RootCause, ...] = ()
+    causes: tuple[KnownCause, ...] = ()
     """The known bugs of torch that explain it."""
     by: By = "fix"
     """How sure that is: whether the finding goes away with the fix of a bug, or resembles its entry."""
@@ -108,7 +108,7 @@ class Found:
         return "harmless" if self.known else "inside"
 
     @property
-    def named(self) -> tuple[RootCause, ...]:
+    def named(self) -> tuple[KnownCause, ...]:
         """The known bugs by name: each root cause once."""
         return tuple({each.root: each for cause in self.causes for each in cause.named}.values())
 
@@ -160,7 +160,7 @@ class Found:
             "first_difference": place.as_dict() if place is not None else None,
         }
 
-    def _bug(self, cause: RootCause) -> dict[str, Any]:
+    def _bug(self, cause: KnownCause) -> dict[str, Any]:
         bug = cause.bug
         workaround = bug.workaround.text if bug is not None and bug.workaround is not None else None
         return {

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from exportdiff.interfaces.checking.found import Found
-    from exportdiff.known.attribution.explained import RootCause
+    from exportdiff.known.attribution.explained import KnownCause
     from exportdiff.known.corpus.known_bug import KnownBug
     from exportdiff.known.corpus.workaround import Workaround
 
@@ -39,14 +39,14 @@ class KnownBugLines:
         for cause in found.named:
             yield from self._bug(cause, found)
 
-    def _undecided(self, causes: tuple[RootCause, ...]) -> Iterator[str]:
+    def _undecided(self, causes: tuple[KnownCause, ...]) -> Iterator[str]:
         yield "known bugs of torch: one of these, or several of them together"
         for cause in causes[:NAMED]:
             yield wrapped(f"  {_title(cause)} [{cause.root}]")
         if len(causes) > NAMED:
             yield f"  and {len(causes) - NAMED} more"
 
-    def _bug(self, cause: RootCause, found: Found) -> Iterator[str]:
+    def _bug(self, cause: KnownCause, found: Found) -> Iterator[str]:
         again = cause.root in self._described
         self._described.add(cause.root)
         above = " (see above)" if again else ""
@@ -64,13 +64,13 @@ class KnownBugLines:
         if bug is not None and bug.workaround is not None and found.meaning != "harmless":
             yield from _workaround(bug.workaround, found)
 
-    def _file(self, cause: RootCause) -> str:
+    def _file(self, cause: KnownCause) -> str:
         if self._corpora is not None and cause.entry:
             return f"{self._corpora / 'open' / cause.entry}.py"
         return cause.root
 
 
-def _title(cause: RootCause) -> str:
+def _title(cause: KnownCause) -> str:
     return cause.bug.title if cause.bug is not None else cause.root
 
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class RootCause:
+class KnownCause:
     """A known root cause."""
 
     name: str
@@ -21,7 +21,7 @@ class RootCause:
     """The corpus entry of the root cause; empty: no entry names the fix."""
     bug: KnownBug | None = field(default=None, compare=False, repr=False)
     """What its entry says about it; None without an entry."""
-    candidates: tuple[RootCause, ...] = field(default=(), compare=False, repr=False)
+    candidates: tuple[KnownCause, ...] = field(default=(), compare=False, repr=False)
     """Of ``UNRESOLVED``: the root causes of which one or several explain the finding."""
 
     @property
@@ -30,12 +30,12 @@ class RootCause:
         return self.entry or self.name
 
     @property
-    def named(self) -> tuple[RootCause, ...]:
+    def named(self) -> tuple[KnownCause, ...]:
         """The root cause, or those of which one or several explain the finding."""
         return self.candidates or (self,)
 
 
-UNRESOLVED = RootCause("undecided")
+UNRESOLVED = KnownCause("undecided")
 """The attribution ended before it was known which of its ``candidates`` are necessary."""
 
 
@@ -49,7 +49,7 @@ class ExplainedFinding:
     """A finding, on the paths that have the same causes."""
 
     finding: Finding
-    causes: tuple[RootCause, ...] = ()
+    causes: tuple[KnownCause, ...] = ()
     """Empty: the finding is new, or the search for its causes ended early."""
     remark: str = ""
     """Why the answer is not complete: the attribution ran out of time."""
