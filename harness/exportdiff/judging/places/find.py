@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING
 from exportdiff.core.first_difference import FirstDifference, not_found
 from exportdiff.judging.places.matching import match
 from exportdiff.judging.places.search import (
+    Parting,
     first_moved,
     first_of_all,
     first_without_gradient,
     search,
 )
 from exportdiff.judging.places.subject import subject
+from exportdiff.runtime.observing.aliasing import OUTPUT
 from exportdiff.runtime.observing.logged_values import in_words
 from exportdiff.runtime.paths import same_operators
 from exportdiff.runtime.paths.run.logged_sides import log_eager, log_path
@@ -24,7 +26,6 @@ if TYPE_CHECKING:
     from exportdiff.core.case import Case
     from exportdiff.core.finding import Finding
     from exportdiff.core.path import Path
-    from exportdiff.judging.places.search import Parting
     from exportdiff.judging.places.subject import Subject
     from exportdiff.runtime.observing.code_places import CodePlace
     from exportdiff.runtime.observing.logged_values import LoggedValue
@@ -52,6 +53,8 @@ def first_difference(case: Case, finding: Finding) -> FirstDifference:
         return _where_raised(eager, here)
     same = same_operators(path)
     parting = None if wanted.raises else _parting(eager, here, wanted, same=same, every=not machine_code)
+    if parting is None and not machine_code and any(name.startswith(OUTPUT) for name in wanted.names):
+        return _returned(Parting(None, None), wanted.call, eager)
     if parting is None:
         return not_found(IN_MACHINE_CODE if machine_code else "each operator gives what it gives in eager")
     return _described(parting, eager)
@@ -94,8 +97,18 @@ def _where_raised(eager: LoggedRun, here: LoggedRun) -> FirstDifference:
 def _described(parting: Parting, eager: LoggedRun) -> FirstDifference:
     event = parting.eager or parting.here
     assert event is not None, "a difference is on one side at least"
+    if parting.returned and event.call in eager.returned:
+        return _returned(parting, event.call, eager)
     ours, theirs = _values(parting)
     return _at(event.place, event.call, eager, operator=event.short_operator, eager=ours, here=theirs)
+
+
+def _returned(parting: Parting, call: int, eager: LoggedRun) -> FirstDifference:
+    """Say that the statement that returns the output is the first difference."""
+    if call not in eager.returned:
+        return not_found("each operator gives what it gives in eager")
+    ours, theirs = _values(parting) if parting.returned else ("", "")
+    return _at(eager.returned[call], call, eager, eager=ours, here=theirs)
 
 
 def _values(parting: Parting) -> tuple[str, str]:
