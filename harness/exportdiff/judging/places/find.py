@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING
 from exportdiff.core.first_difference import FirstDifference, not_found
 from exportdiff.judging.places.matching import match
 from exportdiff.judging.places.search import (
+    Parting,
     first_moved,
     first_of_all,
     first_without_gradient,
     search,
 )
 from exportdiff.judging.places.subject import subject
+from exportdiff.runtime.observing.aliasing import OUTPUT
 from exportdiff.runtime.observing.logged_values import in_words
 from exportdiff.runtime.paths import same_operators
 from exportdiff.runtime.paths.run.logged_sides import log_eager, log_path
@@ -21,7 +23,6 @@ from exportdiff.runtime.paths.run.logged_sides import log_eager, log_path
 if TYPE_CHECKING:
     from exportdiff.core.case import Case
     from exportdiff.core.finding import Finding
-    from exportdiff.judging.places.search import Parting
     from exportdiff.judging.places.subject import Subject
     from exportdiff.runtime.observing.code_places import CodePlace
     from exportdiff.runtime.observing.logged_values import LoggedValue
@@ -43,6 +44,8 @@ def first_difference(case: Case, finding: Finding) -> FirstDifference:
     if wanted.raises or here.stage is not None:
         return _where_raised(eager, here)
     parting = _parting(eager, here, wanted, same=same_operators(finding.path))
+    if parting is None and any(name.startswith(OUTPUT) for name in wanted.names):
+        return _returned(Parting(None, None), wanted.call, eager)
     if parting is None:
         return not_found("each operator gives what it gives in eager")
     return _described(parting, eager)
@@ -74,8 +77,18 @@ def _where_raised(eager: LoggedRun, here: LoggedRun) -> FirstDifference:
 def _described(parting: Parting, eager: LoggedRun) -> FirstDifference:
     event = parting.eager or parting.here
     assert event is not None, "a difference is on one side at least"
+    if parting.returned and event.call in eager.returned:
+        return _returned(parting, event.call, eager)
     ours, theirs = _values(parting)
     return _at(event.place, event.call, eager, operator=event.short_operator, eager=ours, here=theirs)
+
+
+def _returned(parting: Parting, call: int, eager: LoggedRun) -> FirstDifference:
+    """Say that the statement that returns the output is the first difference."""
+    if call not in eager.returned:
+        return not_found("each operator gives what it gives in eager")
+    ours, theirs = _values(parting) if parting.returned else ("", "")
+    return _at(eager.returned[call], call, eager, eager=ours, here=theirs)
 
 
 def _values(parting: Parting) -> tuple[str, str]:

@@ -6,12 +6,24 @@ from dataclasses import dataclass, field
 from functools import singledispatch
 from typing import TYPE_CHECKING
 
-from exportdiff.judging.checks.aliasing import TogetherOnOneSide, WriteDiffers, WriteRefused, WriteShows
+from exportdiff.judging.checks.aliasing import (
+    TogetherOnOneSide,
+    WriteBarred,
+    WriteDiffers,
+    WriteRefused,
+    WriteShows,
+)
 from exportdiff.judging.checks.gradients import BackwardRaised, GradientFlow, GradientLeaf
 from exportdiff.judging.checks.guards.check import CallRefused
 from exportdiff.judging.checks.guards.deviations import WrongAnswer
 from exportdiff.judging.checks.inputs import InputLeaf
-from exportdiff.judging.checks.outputs import OnlyEagerRaised, OutputLeaf, OutputStructure, PathRaised
+from exportdiff.judging.checks.outputs import (
+    OnlyEagerRaised,
+    OutputAttribute,
+    OutputLeaf,
+    OutputStructure,
+    PathRaised,
+)
 from exportdiff.judging.checks.sharing import EditDiffers
 from exportdiff.judging.checks.state import StateAdded, StateLeaf, StateMissing, UpdateLost
 from exportdiff.judging.checks.structure.call_order import CallMissing, CallOrder
@@ -66,9 +78,10 @@ def _(evidence: OutputLeaf) -> Subject:
     return _in_call(evidence, f"{OUTPUT}{evidence.place}")
 
 
-@subject.register
-def _(evidence: OutputStructure) -> Subject:
-    return _in_call(evidence)
+@subject.register(OutputStructure)
+@subject.register(OutputAttribute)
+def _(evidence: OutputStructure | OutputAttribute) -> Subject:
+    return _in_call(evidence, OUTPUT)
 
 
 @subject.register
@@ -110,6 +123,12 @@ def _(evidence: TogetherOnOneSide) -> Subject:
 @subject.register(WriteDiffers)
 def _(evidence: WriteRefused | WriteShows | WriteDiffers) -> Subject:
     return _in_call(evidence, evidence.output, aspect="memory")
+
+
+@subject.register
+def _(evidence: WriteBarred) -> Subject:
+    # The write is tried after the last call, but each call returns such a tensor.
+    return Subject(names=(evidence.output,), aspect="memory")
 
 
 @subject.register
