@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from exportdiff.interfaces.checking.accepting import marked
 from exportdiff.interfaces.checking.check_steps import FindingConfirmed, FindingExplained
-from exportdiff.interfaces.reports.model_report import HEADINGS, PathRows, cause_line, print_found
+from exportdiff.interfaces.reports.model_report import HEADINGS, cause_line, print_found
+from exportdiff.interfaces.reports.path_rows import PathRows
 
 if TYPE_CHECKING:
     import pathlib
