@@ -58,7 +58,7 @@ RECORDS = (("value", "value_max"), ("keys", "values"), ("index", "count"), ("x",
 
 def with_unusual_names(program: ir.Program, choose: Chooser) -> ir.Program:
     """A Program with other names for some of its parts, consistently."""
-    if program.graph or any(child.traced for child in ir.of_type(program.classes, ir.Child)):
+    if program.graph or any(child.traced for child in ir.of_type(program.classes, ir.NewChild)):
         # Eager runs the result of torch.fx.symbolic_trace, which may change names itself.
         return program
     if choose.maybe("names.of_torch", 75):
@@ -120,7 +120,7 @@ def _with_prefixes(program: ir.Program, choose: Chooser) -> ir.Program:
     siblings = [
         (one.attr, other.attr)
         for cls in program.classes
-        for one, other in pairwise(init for init in cls.init if isinstance(init, ir.Child | ir.Container))
+        for one, other in pairwise(init for init in cls.init if isinstance(init, ir.NewChild | ir.Container))
     ]
     if not siblings:
         return program
@@ -190,7 +190,9 @@ def operator_names(node: ir.Program | ir.ClassDef) -> tuple[str, ...]:
 
 def attribute_names(program: ir.Program) -> tuple[str, ...]:
     """The attributes that hold a child, a container or a tensor, each once, in source order."""
-    kinds = ir.Child | ir.CopiedModule | ir.TensorAttr | ir.TensorContainer | ir.Container | ir.DerivedTensor
+    kinds = (
+        ir.NewChild | ir.CopiedModule | ir.TensorAttr | ir.TensorContainer | ir.Container | ir.DerivedTensor
+    )
     made = [node for node in ir.nodes(program.classes) if isinstance(node, kinds)]
     return tuple(dict.fromkeys(node.attr for node in made if node.attr))
 

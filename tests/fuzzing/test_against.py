@@ -14,7 +14,7 @@ from rich.console import Console
 from exportdiff.core.errors import UsageError
 from exportdiff.core.finding import Finding
 from exportdiff.fuzzing.campaign.clock import Clock
-from exportdiff.fuzzing.campaign.comparing import Comparison
+from exportdiff.fuzzing.campaign.comparing import TorchComparison
 from exportdiff.fuzzing.campaign.events import (
     CampaignFinished,
     CampaignStarted,
@@ -28,7 +28,7 @@ from exportdiff.fuzzing.campaign.events import (
 from exportdiff.fuzzing.campaign.settings import CampaignSettings
 from exportdiff.fuzzing.campaign.worker import ExampleResult
 from exportdiff.fuzzing.other_torch.connection import OtherTorch
-from exportdiff.fuzzing.other_torch.differences import Difference, change_of, differences
+from exportdiff.fuzzing.other_torch.differences import PathDifference, change_of, differences
 from exportdiff.fuzzing.other_torch.messages import (
     Answer,
     ErrorAnswer,
@@ -59,7 +59,7 @@ from exportdiff.judging.checks.compare.leaves import LeafDifference
 from exportdiff.judging.checks.outputs import OutputLeaf
 from exportdiff.judging.results import PathResult, Verdict
 from exportdiff.known.attribution.classification import NEW, Classification
-from exportdiff.known.attribution.explained import ExplainedFinding, RootCause
+from exportdiff.known.attribution.explained import ExplainedFinding, KnownCause
 from exportdiff.known.corpus.entry import read_entry
 from exportdiff.repro import repro_source
 from exportdiff.repro.confirm import Confirmation
@@ -199,29 +199,29 @@ def test_a_process_that_ends_fails_what_it_was_asked(tmp_path: pathlib.Path) -> 
         (
             PathAnswer(MODULE, "finding", "", (VALUE,)),
             PathAnswer(MODULE, "ok"),
-            [Difference("torch regression", MODULE, VALUE)],
+            [PathDifference("torch regression", MODULE, VALUE)],
         ),
         (
             PathAnswer(MODULE, "ok"),
             PathAnswer(MODULE, "finding", "", (VALUE,)),
-            [Difference("fixed", MODULE, there=VALUE)],
+            [PathDifference("fixed", MODULE, there=VALUE)],
         ),
         (PathAnswer(MODULE, "finding", "", (VALUE,)), PathAnswer(MODULE, "finding", "", (VALUE,)), []),
         (
             PathAnswer(MODULE, "finding", "", (("a",),)),
             PathAnswer(MODULE, "finding", "", (("b",),)),
-            [Difference("changed", MODULE, ("a",), ("b",))],
+            [PathDifference("changed", MODULE, ("a",), ("b",))],
         ),
         (
             PathAnswer(MODULE, "unsupported", "because"),
             PathAnswer(MODULE, "ok"),
-            [Difference("newly refused", MODULE, ("because",))],
+            [PathDifference("newly refused", MODULE, ("because",))],
         ),
         (PathAnswer(MODULE, "finding", "", (VALUE,)), PathAnswer(MODULE, "unsupported", "because"), []),
         (PathAnswer(MODULE, "finding", "", (VALUE,)), PathAnswer(MODULE, "unjudged", "because"), []),
     ],
 )
-def test_differences(here: PathAnswer, there: PathAnswer, expected: list[Difference]) -> None:
+def test_differences(here: PathAnswer, there: PathAnswer, expected: list[PathDifference]) -> None:
     assert list(differences(here, there)) == expected
 
 
@@ -278,7 +278,7 @@ def compared(
         return Confirmation(code == 1, "", code)
 
     settings = CampaignSettings((parse(MODULE), parse(UNFLATTEN)))
-    comparison = Comparison(other, settings, confirm, Clock(None), threading.Event())  # type: ignore[arg-type]
+    comparison = TorchComparison(other, settings, confirm, Clock(None), threading.Event())  # type: ignore[arg-type]
     for event in found:
         comparison.see(event)
     happened: list[Event] = []
@@ -318,7 +318,7 @@ def test_what_fresh_processes_do_not_confirm_is_no_regression(here: int, there: 
 
 
 def test_a_regression_may_resemble_a_known_bug() -> None:
-    known = ExplainedFinding(wrong(), (RootCause("a_fix", "an_entry"),), by="resemblance")
+    known = ExplainedFinding(wrong(), (KnownCause("a_fix", "an_entry"),), by="resemblance")
     verdict = Verdict(True, "", (), (wrong(),), 0.0)
     result = ExampleResult(3, verdict, source=SOURCE, known=(known,))
     (event,) = compared(Elsewhere(WELL), result)

@@ -41,7 +41,7 @@ from exportdiff.fuzzing.minimizing import Minimized
 from exportdiff.judging.checks.outputs import OutputStructure
 from exportdiff.judging.results import PathResult, Verdict
 from exportdiff.known.attribution.classification import Classification
-from exportdiff.known.attribution.explained import ExplainedFinding, RootCause
+from exportdiff.known.attribution.explained import ExplainedFinding, KnownCause
 from exportdiff.repro.confirm import Confirmation
 from exportdiff.runtime.paths import core_paths, parse, select_paths
 from support.fake_clock import FakeClock
@@ -101,7 +101,7 @@ def explained(job: Job, indices: Sequence[int]) -> tuple[ExampleResult, ...]:
     """Show in every program a finding that the corpus explains."""
     return tuple(
         replace(
-            result, known=tuple(ExplainedFinding(f, (RootCause("old"),)) for f in result.verdict.findings)
+            result, known=tuple(ExplainedFinding(f, (KnownCause("old"),)) for f in result.verdict.findings)
         )
         for result in calm(job, indices)
         if result.verdict is not None

@@ -9,7 +9,7 @@ from exportdiff.fuzzing.campaign.exposing_fixes import ExposingFixes
 from exportdiff.fuzzing.campaign.worker import ExampleResult
 from exportdiff.judging.results import Verdict
 from exportdiff.known.attribution.classification import Classification, ClassificationKind
-from exportdiff.known.attribution.explained import ExplainedFinding, RootCause
+from exportdiff.known.attribution.explained import ExplainedFinding, KnownCause
 from exportdiff.known.attribution.residual import ResidualFinding
 from exportdiff.runtime.processes.child import Death, TaskFailure
 from support.evidence_of import make_finding
@@ -59,12 +59,12 @@ def test_one_search_for_each_fingerprint() -> None:
 
 def test_what_the_corpus_has_recorded_is_known_on_every_program() -> None:
     finding = found("first")
-    search = Search(ExplainedFinding(finding, (RootCause("a_fix", "an_entry"),)))
+    search = Search(ExplainedFinding(finding, (KnownCause("a_fix", "an_entry"),)))
     exposing_fixes = ExposingFixes(search)
     for index in range(2):
         completed = exposing_fixes.completed(left(index, finding))
         assert completed.classifications == {}
-        assert [part.causes for part in completed.known] == [(RootCause("a_fix", "an_entry"),)]
+        assert [part.causes for part in completed.known] == [(KnownCause("a_fix", "an_entry"),)]
     assert len(search.asked) == 1
 
 

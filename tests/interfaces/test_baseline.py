@@ -29,7 +29,7 @@ from exportdiff.judging.checks.outputs import OutputLeaf, OutputStructure, PathR
 from exportdiff.judging.checks.state import StateLeaf
 from exportdiff.judging.checks.structure.translation import StepDiffers
 from exportdiff.judging.results import PathResult
-from exportdiff.known.attribution.explained import UNRESOLVED, RootCause
+from exportdiff.known.attribution.explained import UNRESOLVED, KnownCause
 from exportdiff.runtime.observing.failure import Failure
 from exportdiff.runtime.observing.python_values import python_value
 from exportdiff.runtime.observing.tensors import snapshot
@@ -85,7 +85,7 @@ def report(*every: Found, model: ModelIdentity | None = MODEL) -> Report:
     return Report("models.py:make", "2.13.0", paths, found=every, model=model)
 
 
-ROOT, OTHER = RootCause("fix", "one_bug"), RootCause("fix", "another_bug")
+ROOT, OTHER = KnownCause("fix", "one_bug"), KnownCause("fix", "another_bug")
 Change = Callable[[], tuple[Report, Report]]
 
 

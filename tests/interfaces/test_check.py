@@ -24,7 +24,7 @@ from exportdiff.interfaces.checking.report import Report
 from exportdiff.judging.checks.compare.deviating import Altered
 from exportdiff.judging.checks.purity import ModuleChanged, Printed, ProcessChanged, ProcessLeftDifferent
 from exportdiff.judging.checks.sharing import CopyShares
-from exportdiff.known.attribution.explained import RootCause
+from exportdiff.known.attribution.explained import KnownCause
 from support.evidence_of import make_finding
 from support.folders import ROOT
 from support.schemas import validator
@@ -557,7 +557,7 @@ def test_a_finding_is_minimized_to_a_file_that_shows_it(
 @pytest.mark.parametrize(("unread", "meaning"), [(True, "harmless"), (False, "wrong")])
 def test_a_copy_shares_what_nothing_reads(unread: bool, meaning: str) -> None:
     finding = replace(make_finding("value"), check="sharing", evidence=CopyShares(("count",), unread=unread))
-    assert Found(finding, (RootCause("fix", "root"),)).meaning == meaning
+    assert Found(finding, (KnownCause("fix", "root"),)).meaning == meaning
 
 
 @pytest.mark.nightly
@@ -598,7 +598,7 @@ def test_a_known_bug_that_leaves_the_model_or_the_process_changed_fails(
     evidence: Evidence, meaning: str
 ) -> None:
     finding = replace(make_finding("value"), check="purity", evidence=evidence)
-    found = Found(finding, (RootCause("fix", "root"),))
+    found = Found(finding, (KnownCause("fix", "root"),))
     assert (found.meaning, found.fails("any")) == (meaning, meaning == "wrong")
 
 

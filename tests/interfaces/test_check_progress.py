@@ -12,14 +12,14 @@ from rich.console import Console
 from exportdiff.core.case import case_from_source
 from exportdiff.interfaces.checking.baseline import NO_BASELINE
 from exportdiff.interfaces.checking.check_steps import FindingConfirmed, FindingExplained
-from exportdiff.interfaces.checking.confirmation import Confirmation
+from exportdiff.interfaces.checking.confirmation import SecondJudgement
 from exportdiff.interfaces.checking.explanation_cache import ExplanationCache
 from exportdiff.interfaces.checking.found import Found
 from exportdiff.interfaces.checking.report import Report
 from exportdiff.interfaces.reports.check_progress import CheckProgress
 from exportdiff.judging.checks.compare.leaves import LeafDifference
 from exportdiff.judging.checks.outputs import OutputLeaf
-from exportdiff.known.attribution.explained import RootCause
+from exportdiff.known.attribution.explained import KnownCause
 from exportdiff.known.corpus.entry import default_corpora
 from exportdiff.known.corpus.known_bug import KnownBug
 from exportdiff.known.corpus.workaround import Workaround
@@ -27,7 +27,7 @@ from support.evidence_of import make_finding
 
 FINDING = make_finding("value")
 BUG = KnownBug("title", "cause", ("2.13.0",), (), "", Workaround("Copy instead."))
-KNOWN = Found(FINDING, (RootCause("a_fix", "an_entry", BUG),))
+KNOWN = Found(FINDING, (KnownCause("a_fix", "an_entry", BUG),))
 LATE = Found(FINDING, remark="the time limit was reached before it was explained", searched=False)
 
 
@@ -35,7 +35,7 @@ def test_a_finding_is_confirmed_as_soon_as_its_first_path_shows_it_again() -> No
     confirmed: list[Found] = []
     other = replace(FINDING, check="aliasing")
     report = Report("m", "2.13.0", found=(Found(FINDING), Found(other)))
-    confirmation = Confirmation(report, confirmed.append)
+    confirmation = SecondJudgement(report, confirmed.append)
     assert confirmation.paths == (FINDING.path,)
     confirmation.see(FINDING)
     assert confirmed == [Found(FINDING)] and confirmation.waiting == 1

@@ -16,7 +16,7 @@ from exportdiff.interfaces.checking.report import Report
 from exportdiff.interfaces.reports.model_report import report_text
 from exportdiff.interfaces.reports.text import TEXT_WIDTH, wrapped
 from exportdiff.judging.results import Outcome, PathResult, Status
-from exportdiff.known.attribution.explained import RootCause
+from exportdiff.known.attribution.explained import KnownCause
 from exportdiff.runtime.paths import parse
 from support.evidence_of import make_finding
 
@@ -40,7 +40,7 @@ def finding(signature: str, check: str = "outputs", kind: Kind = "mismatch") -> 
 AGREES = result(0, "agrees")
 DIFFERS = result(1, "differs")
 WRONG = Found(finding("value"))
-KNOWN = Found(finding("value"), (RootCause("a_fix", "an_entry"),))
+KNOWN = Found(finding("value"), (KnownCause("a_fix", "an_entry"),))
 ACCEPTED = Found(finding("value"), accepted=True)
 REFUSED = tuple(
     result(n, "refused", reason="dynamo-unsupported", message=SAID, source="docs/source/export.md")

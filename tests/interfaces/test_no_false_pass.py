@@ -20,19 +20,19 @@ from torch import nn
 import exportdiff
 from exportdiff.cli import main
 from exportdiff.core.target import Target
-from exportdiff.interfaces.checking.confirmation import Confirmation
+from exportdiff.interfaces.checking.confirmation import SecondJudgement
 from exportdiff.interfaces.checking.found import FAIL_ON, FailOn, Found
 from exportdiff.interfaces.checking.report import Report, assembled
 from exportdiff.interfaces.python_api import assert_passes
 from exportdiff.interfaces.reports.junit import suite
 from exportdiff.interfaces.reports.sarif import sarif
 from exportdiff.judging.results import PathResult, Status, Unjudged
-from exportdiff.known.attribution.explained import RootCause
+from exportdiff.known.attribution.explained import KnownCause
 from exportdiff.runtime.paths import parse
 from support.evidence_of import make_finding
 
 MODULE, UNFLATTEN = map(parse, ("nonstrict:module", "nonstrict:unflatten"))
-KNOWN = (RootCause("a_fix", "an_entry"),)
+KNOWN = (KnownCause("a_fix", "an_entry"),)
 INSIDE = replace(make_finding("names", check="structure"), path=MODULE, shown_on=(MODULE,))
 WRONG = replace(make_finding("value"), path=MODULE, shown_on=(MODULE,))
 
@@ -104,7 +104,7 @@ def test_a_run_that_ends_before_the_first_path_and_one_whose_findings_vanish() -
     once = assembled(
         "m", [MODULE], (PathResult(MODULE, "finding", outcome="differs"),), [replace(WRONG, path=MODULE)]
     )
-    assert (once.exit_code(), Confirmation(once).finished().exit_code()) == (1, 2)
+    assert (once.exit_code(), SecondJudgement(once).finished().exit_code()) == (1, 2)
 
 
 class Plain(nn.Module):

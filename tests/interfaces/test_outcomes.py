@@ -16,13 +16,13 @@ from exportdiff.core.finding import Finding
 from exportdiff.core.path import Path
 from exportdiff.core.target import Target
 from exportdiff.fuzzing.campaign.events import CampaignFinished, Event
-from exportdiff.interfaces.checking.confirmation import Confirmation
+from exportdiff.interfaces.checking.confirmation import SecondJudgement
 from exportdiff.interfaces.checking.found import FAIL_ON, FailOn, Found
 from exportdiff.interfaces.checking.report import Report
 from exportdiff.interfaces.reports.junit import suite
 from exportdiff.interfaces.reports.sarif import sarif
 from exportdiff.judging.results import OUTCOMES, Outcome, PathResult, Status, Unjudged
-from exportdiff.known.attribution.explained import RootCause
+from exportdiff.known.attribution.explained import KnownCause
 from exportdiff.runtime.paths import parse
 from support.evidence_of import make_finding
 from support.handmade import done, started
@@ -40,7 +40,7 @@ STATUS: dict[Outcome, tuple[Status, ...]] = {
     "not judged": ("ok", "finding"),
 }
 """The statuses that a path with each outcome may have."""
-KNOWN = (RootCause("a_fix", "an_entry"),)
+KNOWN = (KnownCause("a_fix", "an_entry"),)
 
 
 def _finding(kind: str, paths: tuple[Path, ...]) -> Finding:
@@ -141,7 +141,7 @@ def test_a_path_whose_differences_no_second_process_shows_is_not_judged() -> Non
     path = PATHS[0]
     found = Found(_finding("wrong", (path,)))
     result = PathResult(path, "finding", outcome="differs")
-    report = Confirmation(Report("m", "2.13.0", (result,), found=(found,))).finished()
+    report = SecondJudgement(Report("m", "2.13.0", (result,), found=(found,))).finished()
     assert (report.exit_code(), report.unconfirmed) == (2, 1)
     assert report.outcomes.paths[0].outcome == "not judged"
 

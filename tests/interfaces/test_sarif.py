@@ -16,7 +16,7 @@ from exportdiff.interfaces.checking.found import FailOn, Found
 from exportdiff.interfaces.checking.report import Report
 from exportdiff.interfaces.reports.sarif import sarif
 from exportdiff.judging.results import PathResult, Unjudged
-from exportdiff.known.attribution.explained import RootCause
+from exportdiff.known.attribution.explained import KnownCause
 from exportdiff.runtime.paths import parse
 from support.evidence_of import make_finding
 
@@ -83,7 +83,7 @@ SCHEMA = thing("version runs", **{"$schema": TEXT}, version={"const": "2.1.0"}, 
 
 MODULE, UNFLATTEN = parse("nonstrict:module@cpu"), parse("nonstrict:unflatten@cpu")
 WRONG = Found(make_finding("value", message="output differs <by> 1"))
-BREAKS = Found(make_finding("lower", kind="crash", stage="lower"), (RootCause("a_fix", "an_entry"),))
+BREAKS = Found(make_finding("lower", kind="crash", stage="lower"), (KnownCause("a_fix", "an_entry"),))
 INSIDE = Found(make_finding("names", check="structure"))
 REPORT = Report(
     "model.py:make",

@@ -20,7 +20,7 @@ from exportdiff.interfaces.schemas import schema, schema_names
 from exportdiff.judging.checks.compare.leaves import compare_leaf
 from exportdiff.judging.checks.outputs import OutputLeaf, PathRaised
 from exportdiff.judging.results import PathResult, Unjudged
-from exportdiff.known.attribution.explained import RootCause
+from exportdiff.known.attribution.explained import KnownCause
 from exportdiff.runtime.observing.failure import Failure
 from exportdiff.runtime.observing.python_values import python_value
 from exportdiff.runtime.paths import parse
@@ -44,7 +44,7 @@ def failing() -> Report:
             PathResult(STRICT, "unsupported", reason="a-refusal"),
         ),
         (Unjudged(parse("draft:module"), "no time"),),
-        (Found(value, (RootCause("a_fix", "an_entry"),)), Found(crash, remark="no time")),
+        (Found(value, (KnownCause("a_fix", "an_entry"),)), Found(crash, remark="no time")),
         model=ModelIdentity(str(ROOT / "models.py"), "make", "Net", "0123456789"),
     )
 

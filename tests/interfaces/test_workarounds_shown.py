@@ -12,7 +12,7 @@ from exportdiff.interfaces.checking.report import Report
 from exportdiff.interfaces.python_api import explanation
 from exportdiff.interfaces.reports.model_report import print_report
 from exportdiff.judging.results import PathResult
-from exportdiff.known.attribution.explained import RootCause
+from exportdiff.known.attribution.explained import KnownCause
 from exportdiff.known.corpus.entry import OPEN, read_entry
 from exportdiff.known.corpus.known_bug import known_bug
 from exportdiff.runtime.paths import parse
@@ -30,7 +30,7 @@ workaround: Write the new value into the buffer instead of assigning it:
 def _report(*names: str) -> Report:
     finding = replace(make_finding("value"), path=PATH, shown_on=(PATH,))
     entries = [read_entry(CORPORA / OPEN / f"{name}.py") for name in names]
-    causes = tuple(RootCause(entry.fix, entry.name, known_bug(entry)) for entry in entries)
+    causes = tuple(KnownCause(entry.fix, entry.name, known_bug(entry)) for entry in entries)
     result = PathResult(PATH, "finding", outcome="differs")
     return Report("model.py:make", "2.13.0", (result,), found=(Found(finding, causes),))
 
@@ -58,4 +58,4 @@ def test_a_root_cause_carries_what_its_entry_says() -> None:
     (cause,) = found.causes
     assert cause.bug is not None
     assert cause.bug.title and cause.bug.cause.startswith("Export does not replay side effects")
-    assert "2.13.0" in cause.bug.affected and cause == RootCause(cause.name, cause.entry)
+    assert "2.13.0" in cause.bug.affected and cause == KnownCause(cause.name, cause.entry)

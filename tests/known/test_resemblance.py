@@ -16,7 +16,7 @@ from exportdiff.core.finding import Finding
 from exportdiff.core.path import Path
 from exportdiff.judging.results import PathResult, Verdict
 from exportdiff.known.attribution.attribute import explain
-from exportdiff.known.attribution.explained import ExplainedFinding, RootCause
+from exportdiff.known.attribution.explained import ExplainedFinding, KnownCause
 from exportdiff.known.attribution.knowledge import Knowledge, knowledge
 from exportdiff.known.attribution.residual import ResidualFinding, sort_residual_findings
 from exportdiff.runtime.paths import parse
@@ -95,7 +95,7 @@ def explained(known: Knowledge, judge: Judge, case: Case = CASE) -> ExplainedFin
 
 def test_a_fix_explains_what_it_mends(tmp_path: pathlib.Path, code: ModuleType) -> None:
     part = explained(corpus(tmp_path, code, "    return False\n"), judging(code))
-    assert (part.causes, part.by) == ((RootCause("mends", "shows"),), "fix")
+    assert (part.causes, part.by) == ((KnownCause("mends", "shows"),), "fix")
 
 
 def test_a_fix_that_raises_explains_nothing(tmp_path: pathlib.Path, code: ModuleType) -> None:
@@ -122,7 +122,7 @@ def test_an_entry_explains_by_resemblance_if_its_fix_does_not_fit(
     known = corpus(tmp_path, code, "    return False\n", base=MISFIT)
     assert not known.fixes and known.unusable == {"mends"}
     part = explained(known, judging(code))
-    assert (part.causes, part.by) == ((RootCause("mends", "shows"),), "resemblance")
+    assert (part.causes, part.by) == ((KnownCause("mends", "shows"),), "resemblance")
     mended = judging(code)(CASE, ())
     (left,) = sort_residual_findings(CASE, mended, (), known, judging(code))
     assert isinstance(left, ExplainedFinding) and left.by == "resemblance"

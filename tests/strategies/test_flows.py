@@ -75,7 +75,7 @@ def test_a_module_returns_what_its_caller_writes_to(written: bool) -> None:
     call = ir.Assign("v", ir.CallModule(("c",), (X,)))
     write = (ir.Do(op("mul_", V)),) if written else ()
     found = tags_of(
-        program(call, *write, ir.Return(V), init=(ir.Child("c", ir.New("C")),), classes=(counts,))
+        program(call, *write, ir.Return(V), init=(ir.NewChild("c", ir.New("C")),), classes=(counts,))
     )
     assert ("flow.returned_then_written" in found) is written
 
@@ -88,7 +88,7 @@ def test_a_copy_shares_what_eager_shares(deep: bool, attr: str) -> None:
     cls = ir.ClassDef(
         "C", (*STATE, ir.TensorAttr("k", "constant", ir.Fill((2,)))), (ir.Arg("x", "tensor"),), rebinds
     )
-    init = (ir.Child("c", ir.New("C")), ir.CopiedModule("d", ("c",), deep))
+    init = (ir.NewChild("c", ir.New("C")), ir.CopiedModule("d", ("c",), deep))
     body = (ir.Do(ir.CallModule(("c",), (X,))), ir.Return(X))
     drawn = program(*body, init=init, classes=(cls,))
     machine = Machine(drawn.classes, drawn.training)

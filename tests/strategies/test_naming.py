@@ -19,7 +19,7 @@ def fitting(attr: str, *init: ir.Init) -> set[str]:
 
 
 CONSTANT = ir.TensorAttr("k", "constant", ir.Fill((2,)))
-CHILD = ir.Child("a", ir.New("A"))
+CHILD = ir.NewChild("a", ir.New("A"))
 
 
 def test_only_plain_tensors_get_the_names_of_methods() -> None:

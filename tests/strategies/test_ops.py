@@ -18,7 +18,7 @@ import torch.nn.functional as F  # noqa: N812 - the name that sources of program
 from hypothesis import given
 from hypothesis import strategies as st
 
-from exportdiff_strategies.ops import LIMIT, OPS, OpSpec, Outcome, Params, Rejected
+from exportdiff_strategies.ops import LIMIT, OPS, OpResult, OpSpec, Params, Rejected
 from exportdiff_strategies.ops.basic_index import indexed, indices
 from exportdiff_strategies.regions import PREAMBLES
 from exportdiff_strategies.types import (
@@ -157,7 +157,7 @@ class Use:
     first: Key
     second: Key | None
     params: Params
-    outcome: Outcome
+    outcome: OpResult
     bound: float
 
 

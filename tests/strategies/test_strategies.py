@@ -91,7 +91,7 @@ def test_programs_run_in_eager_and_stay_finite() -> None:
 
 def test_a_tracer_finds_no_name_for_a_slice_that_is_called() -> None:
     relu = ir.New("gelu", layer=True)
-    children = (ir.Child("a", relu), ir.Container("seq", "Sequential", (relu,)))
+    children = (ir.NewChild("a", relu), ir.Container("seq", "Sequential", (relu,)))
     owner = Machine([ir.ClassDef("Model", children, (), ())]).builder.build(ir.New("Model"), None)
     for path, traced in ((("a",), True), (("seq", 0), True), (("seq", ir.Slice(0, 1)), False)):
         body = (ir.Return(ir.CallModule(path, (ir.Var("x"),))),)

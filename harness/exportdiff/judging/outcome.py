@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from exportdiff.core.finding import Evidence, Finding
-    from exportdiff.judging.exemptions.refusal import Refused
+    from exportdiff.judging.exemptions.refusal import RefusedPath
     from exportdiff.judging.results import Outcome, Status
     from exportdiff.runtime.observing.observation import Observation
 
@@ -30,7 +30,7 @@ class Excused:
 
 def path_result(
     observed: Observation,
-    refused: Refused | None,
+    refused: RefusedPath | None,
     findings: Sequence[Finding],
     excused: Sequence[Excused],
     first_call_because: str,

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from exportdiff.repro.parts import Deviating, Parts
+from exportdiff.repro.parts import Deviating, ScriptParts
 from exportdiff.repro.paste import Template, names_in
 from exportdiff.repro.templates.stand_ins import ALTERED, IS_LEAF, OF_LEAF, PLACE
 from exportdiff.runtime.inputs.deviations import DEVIATIONS
@@ -29,23 +29,27 @@ def other(*given: Any) -> Any:
     return torch.utils._pytree.tree_unflatten(leaves, spec)
 
 
-def deviating_parts(altered: Altered, functions: Sequence[Template], script: Sequence[Template]) -> Parts:
+def deviating_parts(
+    altered: Altered, functions: Sequence[Template], script: Sequence[Template]
+) -> ScriptParts:
     """Return parts in which the calls in ``with altered(...)`` deviate from the example."""
     kind = DEVIATIONS[altered.deviation]
     if kind.around:
-        return Parts([*functions], [*script], deviating=Deviating(around=kind.around))
+        return ScriptParts([*functions], [*script], deviating=Deviating(around=kind.around))
     if kind.first:
-        return Parts([*functions], [*script], deviating=Deviating(first=kind.first))
+        return ScriptParts([*functions], [*script], deviating=Deviating(first=kind.first))
     if kind.of_model:
         attribute = altered.where.removeprefix("model.")
-        return Parts([*functions], [*script], deviating=Deviating(attribute=attribute, value=altered.value))
+        return ScriptParts(
+            [*functions], [*script], deviating=Deviating(attribute=attribute, value=altered.value)
+        )
     values: Values = {
         "PLACE": repr(_place(altered.where)),
         "ALTERED": kind.expression,
         "IS_LEAF": "lambda each: type(each) is dict" if kind.of_dicts else "None",
         "OF_LEAF": "leaf" in names_in(kind.expression),
     }
-    return Parts([Template(other, values), *functions], [*script])
+    return ScriptParts([Template(other, values), *functions], [*script])
 
 
 def _place(where: str) -> str:

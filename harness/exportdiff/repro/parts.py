@@ -30,7 +30,7 @@ class Deviating:
 
 
 @dataclass(frozen=True)
-class Parts:
+class ScriptParts:
     """Functions and statements that show one finding."""
 
     functions: list[Template]
@@ -56,7 +56,7 @@ def last_call(finding: Finding) -> int:
     return call - (finding.mode == "compile" and call > 1)
 
 
-Writer = Callable[["Finding"], "Parts | None"]
+Writer = Callable[["Finding"], "ScriptParts | None"]
 """Return the parts for a finding of the writer's check, or None for one that it cannot show.
 
 Raises NoReproError if it knows that no script can show it.

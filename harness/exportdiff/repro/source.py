@@ -24,7 +24,7 @@ from exportdiff.runtime.paths.modes import MODES
 
 if TYPE_CHECKING:
     from exportdiff.core.finding import Finding
-    from exportdiff.repro.parts import Parts
+    from exportdiff.repro.parts import ScriptParts
     from exportdiff.repro.paste import Values
     from exportdiff.repro.program import ParsedProgram
 
@@ -105,7 +105,7 @@ def _imports(body: str, program: str, device: str) -> str:
     return "\n".join((*lines, ""))
 
 
-def _body(finding: Finding, parts: Parts, program: ParsedProgram) -> str:
+def _body(finding: Finding, parts: ScriptParts, program: ParsedProgram) -> str:
     """Return the part below the program."""
     device = finding.device if finding.device != "cpu" else ""
     wrap = transforms.wrapped("model", finding)
@@ -147,7 +147,7 @@ def _inputs(finding: Finding, program: ParsedProgram, device: str, *, probes: bo
 
 
 def _setting(
-    finding: Finding, parts: Parts, program: ParsedProgram, fresh: str, *, dynamic: bool
+    finding: Finding, parts: ScriptParts, program: ParsedProgram, fresh: str, *, dynamic: bool
 ) -> ScriptSetting:
     """Return what the script depends on."""
     unpack = "args, kwargs" if program.has_kwargs else "args"

@@ -188,7 +188,7 @@ class ClassBuilder:
             layer = draw_layer(self.choose, self.style)
             if layer is not None:
                 traced = layer.name in TRACED_LAYERS and choose.maybe("hierarchy.traced", 60)
-                self.add(ir.Child("layer", layer, traced))
+                self.add(ir.NewChild("layer", layer, traced))
         if choose.maybe("hierarchy.container", 55):
             container = self._draw_container(usable)
             if container is not None:
@@ -205,7 +205,7 @@ class ClassBuilder:
     def _draw_child(self, attr: str, name: str) -> None:
         new = self._new(name)
         traced = traceable(self.machine.classes[name]) and self.choose.maybe("hierarchy.traced", 60)
-        self.add(ir.Child(attr, new, traced))
+        self.add(ir.NewChild(attr, new, traced))
 
     def _new(self, name: str) -> ir.New:
         """A new instance; if its class has tensors, mostly with its own initial values."""
@@ -218,7 +218,7 @@ class ClassBuilder:
         guests = [path for path, m in modules(self.owner, 2) if is_instance_of(m, cls.guest)]
         if not guests:
             # The module to be shared must exist first.
-            self.add(ir.Child("host", ir.New(cls.guest)))
+            self.add(ir.NewChild("host", ir.New(cls.guest)))
             guests = [("host",)]
         return ir.New(name, scale=scale, guest=self.choose.pick(guests))
 

@@ -14,7 +14,7 @@ def traceable(cls: ir.ClassDef) -> bool:
         cls.guest
         or cls.methods
         or any(arg.kind != "tensor" for arg in cls.args)
-        or ir.of_type(cls.init, ir.Child)
+        or ir.of_type(cls.init, ir.NewChild)
     ):
         return False
     return all(_traceable(node) for node in ir.nodes(cls.body))

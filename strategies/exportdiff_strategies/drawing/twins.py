@@ -1,8 +1,7 @@
 """Drawing statements that differ from others in one detail: ``x * 2`` and ``x * 2.0``.
 
-Two calls of a module that run different branches have different graphs. Two branches that are drawn
-independently have nothing in common; a comparison of graphs that is too coarse only fails for graphs that
-nearly agree.
+Export compares the graphs of two calls, and may take different graphs for equal ones. It does so only if they
+nearly agree. So the branches drawn here differ in one detail.
 """
 
 from __future__ import annotations
@@ -88,7 +87,7 @@ def _whole(scope: Scope, expr: ir.Expr) -> bool:
 
 
 def _runs(trial: Scope, body: Sequence[ir.Stmt]) -> bool:
-    """Execute statements; some have operands that they were not drawn for."""
+    """Execute statements. The changed detail can make their operands invalid, so the machine checks these."""
     trial.machine.checks_params = True
     try:
         return all(trial.try_out(stmt) for stmt in body)

@@ -6,10 +6,10 @@ import math
 from collections.abc import Callable, Mapping
 
 from exportdiff_strategies.layers.spec import LayerParams, size_of
-from exportdiff_strategies.ops import Operand, Outcome, require
+from exportdiff_strategies.ops import Operand, OpResult, require
 from exportdiff_strategies.types import TensorType, dense, fresh, numel, pointwise
 
-Rule = Callable[[Operand, LayerParams, bool], Outcome]
+Rule = Callable[[Operand, LayerParams, bool], OpResult]
 """From the input, the params and the train mode to the outcome."""
 
 NORMAL = 6.0
@@ -19,7 +19,7 @@ NORMAL = 6.0
 def same_shape(bound: Callable[[Operand], float], row_major: bool = False) -> Rule:
     """Make the rule of a layer that returns a new tensor of the same shape, with values up to ``bound``."""
     maker = dense if row_major else fresh
-    return lambda x, params, training: Outcome(maker(x.type.shape, x.type.dtype), bound(x))
+    return lambda x, params, training: OpResult(maker(x.type.shape, x.type.dtype), bound(x))
 
 
 def standardized(count: int) -> float:
@@ -27,44 +27,44 @@ def standardized(count: int) -> float:
     return math.sqrt(count) + 1
 
 
-def identity(x: Operand, params: LayerParams, training: bool) -> Outcome:
+def identity(x: Operand, params: LayerParams, training: bool) -> OpResult:
     """The layer returns its input."""
-    return Outcome(x.type, x.bound, alias=True, same=True)
+    return OpResult(x.type, x.bound, alias=True, same=True)
 
 
 def elementwise(bound: Callable[[float], float]) -> Rule:
     """Make the rule of an elementwise layer; ``bound`` maps the bound of the input to that of the result."""
 
-    def rule(x: Operand, params: LayerParams, training: bool) -> Outcome:
+    def rule(x: Operand, params: LayerParams, training: bool) -> OpResult:
         found = pointwise((x.type,))
         assert found is not None
-        return Outcome(TensorType(*found, x.type.dtype), bound(x.bound))
+        return OpResult(TensorType(*found, x.type.dtype), bound(x.bound))
 
     return rule
 
 
-def inplace(x: Operand, params: LayerParams, training: bool) -> Outcome:
+def inplace(x: Operand, params: LayerParams, training: bool) -> OpResult:
     """The layer changes its input elementwise, and increases no absolute value."""
     require(not x.type.overlaps)
     return identity(x, params, training)
 
 
-def dropout(x: Operand, params: LayerParams, training: bool) -> Outcome:
+def dropout(x: Operand, params: LayerParams, training: bool) -> OpResult:
     """Dropout: in eval mode, the layer returns its input."""
     if not training:
         return identity(x, params, training)
     if x.type.packed:
         return elementwise(lambda bound: 2 * bound)(x, params, training)
-    return Outcome(fresh(x.type.shape, x.type.dtype), 2 * x.bound)
+    return OpResult(fresh(x.type.shape, x.type.dtype), 2 * x.bound)
 
 
-def softmax(x: Operand, params: LayerParams, training: bool) -> Outcome:
+def softmax(x: Operand, params: LayerParams, training: bool) -> OpResult:
     """Softmax over the last dimension."""
     require(len(x.type.shape) > 0 and x.type.numel > 0)
-    return Outcome(dense(x.type.shape, x.type.dtype), 1.0)
+    return OpResult(dense(x.type.shape, x.type.dtype), 1.0)
 
 
-def flatten(x: Operand, params: LayerParams, training: bool) -> Outcome:
+def flatten(x: Operand, params: LayerParams, training: bool) -> OpResult:
     """A view if the memory layout allows it; for two dimensions, the input itself."""
     kind = x.type
     require(kind.contiguous is not None)
@@ -72,27 +72,27 @@ def flatten(x: Operand, params: LayerParams, training: bool) -> Outcome:
         return identity(x, params, training)
     require(kind.contiguous and kind.numel > 0)
     shape = (kind.shape[0], numel(kind.shape[1:]))
-    return Outcome(dense(shape, kind.dtype), x.bound, alias=True)
+    return OpResult(dense(shape, kind.dtype), x.bound, alias=True)
 
 
-def pool(x: Operand, params: LayerParams, training: bool) -> Outcome:
+def pool(x: Operand, params: LayerParams, training: bool) -> OpResult:
     """Pooling over pairs of elements in the last dimension."""
     shape = x.type.shape
-    return Outcome(fresh((*shape[:-1], shape[-1] // 2), x.type.dtype), x.bound)
+    return OpResult(fresh((*shape[:-1], shape[-1] // 2), x.type.dtype), x.bound)
 
 
-def linear(x: Operand, params: LayerParams, training: bool) -> Outcome:
+def linear(x: Operand, params: LayerParams, training: bool) -> OpResult:
     """A linear layer."""
     size, out = size_of(params[0]), size_of(params[1])
     shape = (*x.type.shape[:-1], out)
     maker = dense if x.type.contiguous or len(shape) < 3 else fresh
-    return Outcome(maker(shape, x.type.dtype), x.bound * size + 1)
+    return OpResult(maker(shape, x.type.dtype), x.bound * size + 1)
 
 
-def batch_norm(x: Operand, params: LayerParams, training: bool) -> Outcome:
+def batch_norm(x: Operand, params: LayerParams, training: bool) -> OpResult:
     """A batch norm. In eval mode, the running statistics are the initial ones, 0 and 1."""
     bound = math.sqrt(x.type.numel) if training else x.bound
-    return Outcome(fresh(x.type.shape, x.type.dtype), bound + 1)
+    return OpResult(fresh(x.type.shape, x.type.dtype), bound + 1)
 
 
 def running_statistics(x: Operand, params: LayerParams) -> Mapping[str, float]:
@@ -107,20 +107,20 @@ def running_statistics(x: Operand, params: LayerParams) -> Mapping[str, float]:
 def conv(rank: int) -> Rule:
     """Make the rule of a convolution without padding over the last ``rank`` dimensions."""
 
-    def rule(x: Operand, params: LayerParams, training: bool) -> Outcome:
+    def rule(x: Operand, params: LayerParams, training: bool) -> OpResult:
         channels, out, kernel = (size_of(value) for value in params[:3])
         sizes = tuple(size - kernel + 1 for size in x.type.shape[-rank:])
         shape = (*x.type.shape[: -rank - 1], out, *sizes)
-        return Outcome(fresh(shape, x.type.dtype), x.bound * channels * kernel**rank + 1)
+        return OpResult(fresh(shape, x.type.dtype), x.bound * channels * kernel**rank + 1)
 
     return rule
 
 
-def attention(x: Operand, params: LayerParams, training: bool) -> Outcome:
+def attention(x: Operand, params: LayerParams, training: bool) -> OpResult:
     """Self-attention: two projections with weights below sqrt(6 / (size + size)) and 1 / sqrt(size)."""
-    return Outcome(fresh(x.type.shape, x.type.dtype), 2 * x.bound * size_of(params[0]) + 1)
+    return OpResult(fresh(x.type.shape, x.type.dtype), 2 * x.bound * size_of(params[0]) + 1)
 
 
-def embedding(x: Operand, params: LayerParams, training: bool) -> Outcome:
+def embedding(x: Operand, params: LayerParams, training: bool) -> OpResult:
     """An embedding."""
-    return Outcome(fresh((*x.type.shape, size_of(params[1]))), NORMAL)
+    return OpResult(fresh((*x.type.shape, size_of(params[1]))), NORMAL)

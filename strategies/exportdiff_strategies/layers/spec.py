@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from exportdiff_strategies.ops import Operand, Outcome, require
+from exportdiff_strategies.ops import Operand, OpResult, require
 from exportdiff_strategies.types import TensorType
 
 LayerParams = tuple[int | str, ...]
@@ -45,7 +45,7 @@ class LayerSpec:
 
     template: str
     choices: Callable[[Operand, bool], list[LayerParams]]
-    rule: Callable[[Operand, LayerParams, bool], Outcome]
+    rule: Callable[[Operand, LayerParams, bool], OpResult]
     form: str = ""
     mutates: bool = False
     random: bool = False
@@ -55,7 +55,7 @@ class LayerSpec:
     tensors: Callable[[LayerParams], Tensors] = _no_tensors
     updates: Callable[[Operand, LayerParams], Mapping[str, float]] = _no_updates
 
-    def outcome(self, x: Operand, params: LayerParams, training: bool) -> Outcome:
+    def outcome(self, x: Operand, params: LayerParams, training: bool) -> OpResult:
         """Return what the layer returns. Raises Rejected for an input that the params do not fit."""
         require(params in self.choices(x, training))
         return self.rule(x, params, training)

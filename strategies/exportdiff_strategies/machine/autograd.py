@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from exportdiff_strategies.ops import OpSpec, Outcome, Rejected, forbid
+from exportdiff_strategies.ops import OpResult, OpSpec, Rejected, forbid
 from exportdiff_strategies.types import inexact
 from exportdiff_strategies.values import Storage, TensorValue, ViewFamily
 
@@ -53,7 +53,7 @@ def switch_grad(spec: OpSpec, target: TensorValue) -> None:
     target.family = ViewFamily(spec.starts_grad, spec.starts_grad)
 
 
-def view_of(base: TensorValue, outcome: Outcome, spec: OpSpec | None, grad_on: bool) -> TensorValue:
+def view_of(base: TensorValue, outcome: OpResult, spec: OpSpec | None, grad_on: bool) -> TensorValue:
     """A view of ``base``, made by an op or (``spec`` is None) by a layer."""
     # A custom function that records no history detaches what it returns.
     detached = spec is not None and (spec.stops_grad or (spec.group == "autograd" and not grad_on))
@@ -76,7 +76,7 @@ def view_of(base: TensorValue, outcome: Outcome, spec: OpSpec | None, grad_on: b
     )
 
 
-def fresh_result(outcome: Outcome, requires_grad: bool, grad_on: bool) -> TensorValue:
+def fresh_result(outcome: OpResult, requires_grad: bool, grad_on: bool) -> TensorValue:
     """A result in new memory; ``requires_grad`` says whether an operand requires grad."""
     grad = requires_grad and grad_on and inexact(outcome.type.dtype)
     return TensorValue(outcome.type, Storage(outcome.bound), ViewFamily(grad))

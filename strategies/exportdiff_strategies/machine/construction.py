@@ -80,7 +80,7 @@ class Builder:
             needed.update(self._outer)
 
     def _execute(self, owner: Instance, init: ir.Init, trace: Trace | None) -> None:
-        if isinstance(init, ir.Child):
+        if isinstance(init, ir.NewChild):
             child = self.build(init.new, owner, trace)
             child.traced = init.traced
             _set_attribute(owner, init.attr, child, init)

@@ -10,7 +10,7 @@ from exportdiff_strategies.layers import LAYERS
 from exportdiff_strategies.machine import autograd, memory
 from exportdiff_strategies.machine.limits import ELEMENTS
 from exportdiff_strategies.machine.memory import PARTIAL_WRITES, OperatorMemory
-from exportdiff_strategies.ops import LIMIT, OpSpec, Outcome, Params, Rejected, forbid
+from exportdiff_strategies.ops import LIMIT, OpResult, OpSpec, Params, Rejected, forbid
 from exportdiff_strategies.regions import PARAMETRIZATIONS
 from exportdiff_strategies.trace import Trace
 from exportdiff_strategies.types import TensorType
@@ -150,17 +150,17 @@ class OperatorRunner:
         memory.check_write(target, others, mutates, partial)
         autograd.check_write(target, others, self._grad)
 
-    def _lowered(self, outcome: Outcome) -> Outcome:
+    def _lowered(self, outcome: OpResult) -> OpResult:
         """The outcome of an op that autocast runs in its lower precision."""
         kind = outcome.type
         if kind.dtype != "float32" or outcome.alias:
             return outcome
         lower = TensorType(kind.shape, kind.stride, self._autocast)
-        return Outcome(lower, outcome.bound)
+        return OpResult(lower, outcome.bound)
 
     def _result(
         self,
-        outcome: Outcome,
+        outcome: OpResult,
         first: TensorValue,
         requires_grad: bool,
         fuel: list[int],
@@ -187,7 +187,7 @@ def _offered_params(spec: OpSpec, target: TensorValue) -> Sequence[Params]:
 
 
 def _change_metadata(
-    spec: OpSpec, target: TensorValue, operands: Sequence[TensorValue], outcome: Outcome
+    spec: OpSpec, target: TensorValue, operands: Sequence[TensorValue], outcome: OpResult
 ) -> None:
     adopted = operands[outcome.adopts] if outcome.adopts is not None else None
     autograd.check_storage_change(spec, target, adopted)

@@ -23,7 +23,7 @@ from exportdiff_strategies.ops.rules import (
     same,
     unit,
 )
-from exportdiff_strategies.ops.spec import Choices, Operand, OpSpec, Outcome, Params, no_params, require
+from exportdiff_strategies.ops.spec import Choices, Operand, OpResult, OpSpec, Params, no_params, require
 from exportdiff_strategies.types import Shape, TensorType, dense, fresh
 
 
@@ -56,7 +56,7 @@ def _norm(
     ``bound`` takes the bound and the number of elements of the operand.
     """
 
-    def rule(operands: Sequence[Operand], params: Params) -> Outcome:
+    def rule(operands: Sequence[Operand], params: Params) -> OpResult:
         first = operands[0]
         kind = first.type
         check(operands, takes)
@@ -64,7 +64,7 @@ def _norm(
         if params:
             axis(kind, params[0])
         maker = dense if packed or kind.contiguous else fresh
-        return Outcome(maker(kind.shape, kind.dtype), bound(first.bound, kind.numel))
+        return OpResult(maker(kind.shape, kind.dtype), bound(first.bound, kind.numel))
 
     return OpSpec(template, "norm", 1, rule, choices)
 

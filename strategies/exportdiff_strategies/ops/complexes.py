@@ -14,7 +14,7 @@ from exportdiff_strategies.ops.rules import (
     same,
     viewing,
 )
-from exportdiff_strategies.ops.spec import Operand, OpSpec, Outcome, Params, Rejected, require
+from exportdiff_strategies.ops.spec import Operand, OpResult, OpSpec, Params, Rejected, require
 from exportdiff_strategies.types import TensorType, fresh
 
 SINGLE = frozenset({"float32"})
@@ -43,7 +43,7 @@ def _bits(kind: TensorType, params: Params) -> TensorType:
     return TensorType(kind.shape, kind.stride, "int32")
 
 
-def _alike(operands: Sequence[Operand], params: Params) -> Outcome:
+def _alike(operands: Sequence[Operand], params: Params) -> OpResult:
     require(operands[0].type.dtype == operands[1].type.dtype)
     return _COMBINED(operands, params)
 
@@ -51,9 +51,9 @@ def _alike(operands: Sequence[Operand], params: Params) -> Outcome:
 _COMBINED = elementwise(max, SINGLE, always("complex64"))
 
 
-def _angle(operands: Sequence[Operand], params: Params) -> Outcome:
+def _angle(operands: Sequence[Operand], params: Params) -> OpResult:
     check(operands, COMPLEX)
-    return Outcome(fresh(operands[0].type.shape), 3.15)
+    return OpResult(fresh(operands[0].type.shape), 3.15)
 
 
 def _complex(template: str, bound: Bound, dtype: str = "complex64") -> OpSpec:

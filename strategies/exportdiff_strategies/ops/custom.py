@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from exportdiff_strategies.ops.spec import Operand, OpSpec, Outcome, Params, forbid
+from exportdiff_strategies.ops.spec import Operand, OpResult, OpSpec, Params, forbid
 from exportdiff_strategies.types import dense
 
 
-def _twice(operands: Sequence[Operand], params: Params) -> Outcome:
+def _twice(operands: Sequence[Operand], params: Params) -> OpResult:
     kind = operands[0].type
     forbid(kind.dtype == "bool" or not kind.contiguous, "numbers in a row only")
-    return Outcome(dense(kind.shape, kind.dtype), operands[0].bound * 2)
+    return OpResult(dense(kind.shape, kind.dtype), operands[0].bound * 2)
 
 
-def _bump(operands: Sequence[Operand], params: Params) -> Outcome:
+def _bump(operands: Sequence[Operand], params: Params) -> OpResult:
     kind = operands[0].type
     forbid(kind.dtype == "bool" or kind.overlaps or operands[0].lazy, "writable numbers only")
-    return Outcome(kind, operands[0].bound + 1, alias=True, same=True)
+    return OpResult(kind, operands[0].bound + 1, alias=True, same=True)
 
 
 TABLE: dict[str, OpSpec] = {

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from exportdiff_strategies.ops.rules import LARGEST, Shaper, making, unit, viewing
-from exportdiff_strategies.ops.spec import Operand, OpSpec, Outcome, Params, require
+from exportdiff_strategies.ops.spec import Operand, OpResult, OpSpec, Params, require
 from exportdiff_strategies.types import Shape, TensorType, resized
 
 _ROWS = "torch.ones({0}.shape[0], dtype=torch.bool, device={0}.device)"
@@ -42,9 +42,9 @@ def _first_two(kind: TensorType, params: Params) -> TensorType:
     return resized(kind, 0, 2)
 
 
-def _nonzero(operands: Sequence[Operand], params: Params) -> Outcome:
+def _nonzero(operands: Sequence[Operand], params: Params) -> OpResult:
     """The indices of four ones, column by column in memory."""
-    return Outcome(TensorType((4, 2), (1, 4), "int64"), 1.0)
+    return OpResult(TensorType((4, 2), (1, 4), "int64"), 1.0)
 
 
 TABLE: dict[str, OpSpec] = {

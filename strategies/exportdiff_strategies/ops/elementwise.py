@@ -30,7 +30,7 @@ from exportdiff_strategies.ops.rules import (
     unit,
     with_int,
 )
-from exportdiff_strategies.ops.spec import MOST, Operand, OpSpec, Outcome, Params, Rejected, require
+from exportdiff_strategies.ops.spec import MOST, Operand, OpResult, OpSpec, Params, Rejected, require
 from exportdiff_strategies.types import (
     DTYPES,
     Shape,
@@ -76,7 +76,7 @@ def _float(
     return OpSpec(template, "float", 1, elementwise(bound, takes, result or promoted(2.0)), real=real)
 
 
-def _lerp(operands: Sequence[Operand], params: Params) -> Outcome:
+def _lerp(operands: Sequence[Operand], params: Params) -> OpResult:
     agree(operands)
     return _LERP(operands, params)
 
@@ -84,7 +84,7 @@ def _lerp(operands: Sequence[Operand], params: Params) -> Outcome:
 _LERP = elementwise(max, FLOATS)
 
 
-def _cast(operand: Operand, dtype: str) -> Outcome:
+def _cast(operand: Operand, dtype: str) -> OpResult:
     """``x.to(dtype)``: the same tensor if it has the dtype already."""
     kind = operand.type
     if kind.dtype == dtype:
@@ -93,18 +93,18 @@ def _cast(operand: Operand, dtype: str) -> Outcome:
     require(category(kind.dtype) != "complex")
     found = pointwise((kind,))
     assert found is not None
-    return Outcome(TensorType(*found, dtype), 1.0 if dtype == "bool" else operand.bound)
+    return OpResult(TensorType(*found, dtype), 1.0 if dtype == "bool" else operand.bound)
 
 
 def _to(template: str, dtype: str) -> OpSpec:
     return OpSpec(template, "cast", 1, lambda operands, params: _cast(operands[0], dtype))
 
 
-def _to_any(operands: Sequence[Operand], params: Params) -> Outcome:
+def _to_any(operands: Sequence[Operand], params: Params) -> OpResult:
     return _cast(operands[0], str(params[0]))
 
 
-def _like_other(operands: Sequence[Operand], params: Params) -> Outcome:
+def _like_other(operands: Sequence[Operand], params: Params) -> OpResult:
     return _cast(operands[0], operands[1].type.dtype)
 
 
@@ -128,20 +128,20 @@ def _new(template: str, shape: Shape | None, bound: float, dtype: str = "") -> O
     return OpSpec(template, "factory", 1, rule, stops_grad=True)
 
 
-def _count(operands: Sequence[Operand], params: Params) -> Outcome:
+def _count(operands: Sequence[Operand], params: Params) -> OpResult:
     kind = operands[0].type
     require(len(kind.shape) > 0)
-    return Outcome(TensorType(kind.shape[:1], (1,), "int64"), float(kind.shape[0]))
+    return OpResult(TensorType(kind.shape[:1], (1,), "int64"), float(kind.shape[0]))
 
 
-def _masked_fill(operands: Sequence[Operand], params: Params) -> Outcome:
+def _masked_fill(operands: Sequence[Operand], params: Params) -> OpResult:
     first, second = operands
     check((first,), FLOATS)
     check((second,), REAL)
     shape = broadcast(first.type.shape, second.type.shape)
     if shape is None:
         raise Rejected("shapes do not broadcast")
-    return Outcome(fresh(shape, first.type.dtype), max(first.bound, 0.5))
+    return OpResult(fresh(shape, first.type.dtype), max(first.bound, 0.5))
 
 
 TABLE: dict[str, OpSpec] = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from exportdiff_strategies.ops.rules import FLOATS, Dtypes, check, elementwise, itself, viewing
-from exportdiff_strategies.ops.spec import Operand, OpSpec, Outcome, Params, Rule
+from exportdiff_strategies.ops.spec import Operand, OpResult, OpSpec, Params, Rule
 from exportdiff_strategies.ops.views import whole
 
 
@@ -18,7 +18,7 @@ def _map(name: str, bound: Callable[[float], float], takes: Dtypes = FLOATS) -> 
     return _function(name, elementwise(bound, takes))
 
 
-def _unchanged(operands: Sequence[Operand], params: Params) -> Outcome:
+def _unchanged(operands: Sequence[Operand], params: Params) -> OpResult:
     check(operands, FLOATS)
     return itself(operands[0])
 

@@ -18,7 +18,16 @@ from exportdiff_strategies.ops.rules import (
     unit,
     whole,
 )
-from exportdiff_strategies.ops.spec import Choices, Operand, OpSpec, Outcome, Params, Rule, no_params, require
+from exportdiff_strategies.ops.spec import (
+    Choices,
+    Operand,
+    OpResult,
+    OpSpec,
+    Params,
+    Rule,
+    no_params,
+    require,
+)
 from exportdiff_strategies.types import Shape, TensorType, drop, elementwise_stride, fresh, inexact, resized
 
 
@@ -40,7 +49,7 @@ def _whole(kind: TensorType, params: Params) -> Shape:
     return kind.shape
 
 
-def _by_tensor(operands: Sequence[Operand], params: Params) -> Outcome:
+def _by_tensor(operands: Sequence[Operand], params: Params) -> OpResult:
     """``x[i % n]`` with an int tensor ``i``."""
     first, second = operands
     check((second,), INTS)
@@ -48,34 +57,34 @@ def _by_tensor(operands: Sequence[Operand], params: Params) -> Outcome:
     require(len(first.type.shape) > 0 and first.type.shape[0] > 0 and len(second.type.shape) > 0)
     shape = second.type.shape + first.type.shape[1:]
     require(len(shape) <= 4, "rank")
-    return Outcome(fresh(shape, first.type.dtype), first.bound)
+    return OpResult(fresh(shape, first.type.dtype), first.bound)
 
 
-def _embedding(operands: Sequence[Operand], params: Params) -> Outcome:
+def _embedding(operands: Sequence[Operand], params: Params) -> OpResult:
     first, second = operands
     check((first,), INTS)
     check((second,), FLOATS)
     require(len(second.type.shape) == 2 and second.type.shape[0] > 0 and len(first.type.shape) < 4)
-    return Outcome(fresh((*first.type.shape, second.type.shape[1]), second.type.dtype), second.bound)
+    return OpResult(fresh((*first.type.shape, second.type.shape[1]), second.type.dtype), second.bound)
 
 
-def _gather(operands: Sequence[Operand], params: Params) -> Outcome:
+def _gather(operands: Sequence[Operand], params: Params) -> OpResult:
     first, second = operands
     check((second,), frozenset({"int64"}))
     dim = axis(first.type, params[0])
     have, want = first.type.shape, second.type.shape
     require(len(have) == len(want) and have[dim] > 0)
     require(all(b <= a for i, (a, b) in enumerate(zip(have, want, strict=True)) if i != dim))
-    return Outcome(fresh(want, first.type.dtype), first.bound)
+    return OpResult(fresh(want, first.type.dtype), first.bound)
 
 
-def _added(operands: Sequence[Operand], params: Params) -> Outcome:
+def _added(operands: Sequence[Operand], params: Params) -> OpResult:
     """The second operand is added to the beginning of one dimension of the first."""
     first, second = operands
     agree(operands)
     require(first.type.dtype != "bool")
     beginning(first, second, axis(first.type, params[0]))
-    return Outcome(fresh(first.type.shape, first.type.dtype), first.bound + second.bound)
+    return OpResult(fresh(first.type.shape, first.type.dtype), first.bound + second.bound)
 
 
 def beginning(target: Operand, source: Operand, dim: int) -> None:
@@ -88,7 +97,7 @@ def beginning(target: Operand, source: Operand, dim: int) -> None:
 def _patches(part: Callable[[TensorType, int], TensorType]) -> Rule:
     """A copy of the first operand, with the same strides, with another first slice in one dimension."""
 
-    def rule(operands: Sequence[Operand], params: Params) -> Outcome:
+    def rule(operands: Sequence[Operand], params: Params) -> OpResult:
         first, second = operands
         check(operands, REAL)
         kind = first.type
@@ -100,7 +109,7 @@ def _patches(part: Callable[[TensorType, int], TensorType]) -> Rule:
             holed = fresh(kind.shape, kind.dtype)
         elif first.lazy:  # it is computed first
             holed = replace(kind, stride=elementwise_stride(kind))
-        return Outcome(holed, max(first.bound, second.bound))
+        return OpResult(holed, max(first.bound, second.bound))
 
     return rule
 

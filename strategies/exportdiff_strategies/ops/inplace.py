@@ -31,7 +31,16 @@ from exportdiff_strategies.ops.rules import (
     writable,
     writes,
 )
-from exportdiff_strategies.ops.spec import Choices, Operand, OpSpec, Outcome, Params, Rule, no_params, require
+from exportdiff_strategies.ops.spec import (
+    Choices,
+    Operand,
+    OpResult,
+    OpSpec,
+    Params,
+    Rule,
+    no_params,
+    require,
+)
 from exportdiff_strategies.ops.views import row, rows, stepped, whole
 from exportdiff_strategies.types import castable, category, promote
 
@@ -48,7 +57,7 @@ def _judge(template: str, bound: Bound) -> OpSpec:
     return OpSpec(template, "inplace.value", 2, guided(writes(bound, REAL)), mutates="value")
 
 
-def _copy(operands: Sequence[Operand], params: Params) -> Outcome:
+def _copy(operands: Sequence[Operand], params: Params) -> OpResult:
     """``copy_`` casts its source."""
     target, source = operands
     writable(target)
@@ -66,14 +75,14 @@ def _stored(target: Operand, source: Operand) -> None:
     require(not source.lazy or target.type.dtype != "bool")
 
 
-def _diagonal(operands: Sequence[Operand], params: Params) -> Outcome:
+def _diagonal(operands: Sequence[Operand], params: Params) -> OpResult:
     target = operands[0]
     writable(target)
     require(len(target.type.shape) == 2 and 0 not in target.type.shape)
     return changed(target, max(target.bound, 2.0))
 
 
-def _matrix(operands: Sequence[Operand], params: Params) -> Outcome:
+def _matrix(operands: Sequence[Operand], params: Params) -> OpResult:
     target = operands[0]
     writable(target)
     require(len(target.type.shape) >= 2)
@@ -86,7 +95,7 @@ def _matrix(operands: Sequence[Operand], params: Params) -> Outcome:
 def _stores(part: Change, constant: float = 0.0, takes: Dtypes = ANY) -> Rule:
     """A rule for ``x[...] = y``: it casts the value, which must broadcast to the assigned part."""
 
-    def rule(operands: Sequence[Operand], params: Params) -> Outcome:
+    def rule(operands: Sequence[Operand], params: Params) -> OpResult:
         target = operands[0]
         check((target,), takes)
         writable(target, *operands[1:], distinct=True)
@@ -108,7 +117,7 @@ def _adds(part: Change) -> Rule:
     for one to a leaf.
     """
 
-    def rule(operands: Sequence[Operand], params: Params) -> Outcome:
+    def rule(operands: Sequence[Operand], params: Params) -> OpResult:
         target, value = operands
         writable(target, value, distinct=True)
         require(target.grad or not value.grad, "requires grad")
@@ -120,7 +129,7 @@ def _adds(part: Change) -> Rule:
     return rule
 
 
-def _swaps(operands: Sequence[Operand], params: Params) -> Outcome:
+def _swaps(operands: Sequence[Operand], params: Params) -> OpResult:
     """``x[[0, 1]] = x[[1, 0]]``."""
     target = operands[0]
     writable(target)

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Sequence
 
 from exportdiff_strategies.ops.rules import INEXACT, agree, check
-from exportdiff_strategies.ops.spec import Operand, OpSpec, Outcome, Params, Rejected, require
+from exportdiff_strategies.ops.spec import Operand, OpResult, OpSpec, Params, Rejected, require
 from exportdiff_strategies.types import Shape, broadcast, dense, fresh
 
 Sizes = Callable[[Shape, Shape], tuple[Shape, int]]
@@ -63,7 +63,7 @@ def _square(sizes: Sizes) -> Sizes:
 def _product(template: str, sizes: Sizes, lowers: bool = True, upto: int = 4) -> OpSpec:
     """``upto``: the result is row-major for operands with at most this many dimensions."""
 
-    def rule(operands: Sequence[Operand], params: Params) -> Outcome:
+    def rule(operands: Sequence[Operand], params: Params) -> OpResult:
         check(operands, INEXACT)
         dtype = agree(operands)
         first, second = operands
@@ -71,7 +71,7 @@ def _product(template: str, sizes: Sizes, lowers: bool = True, upto: int = 4) ->
         parts = 2 if dtype == "complex64" else 1
         bound = max(first.bound * max(second.bound, 1.0) * count * parts, 0.0)
         known = max(len(first.type.shape), len(second.type.shape)) <= upto
-        return Outcome((dense if known else fresh)(shape, dtype), bound)
+        return OpResult((dense if known else fresh)(shape, dtype), bound)
 
     return OpSpec(template, "matmul", 2, rule, lowers=lowers)
 

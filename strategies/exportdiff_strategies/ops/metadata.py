@@ -15,7 +15,7 @@ from exportdiff_strategies.ops.rules import (
     slices,
     turning,
 )
-from exportdiff_strategies.ops.spec import Choices, Operand, OpSpec, Outcome, Params, no_params, require
+from exportdiff_strategies.ops.spec import Choices, Operand, OpResult, OpSpec, Params, no_params, require
 from exportdiff_strategies.ops.views import (
     as_view,
     reversals,
@@ -36,7 +36,7 @@ def _meta(template: str, change: Change, choices: Choices = no_params) -> OpSpec
     return OpSpec(template, "inplace.metadata", 1, turning(change), choices, mutates="metadata")
 
 
-def _squeezed(operands: Sequence[Operand], params: Params) -> Outcome:
+def _squeezed(operands: Sequence[Operand], params: Params) -> OpResult:
     """Of what is conjugated or negated when it is read, ``squeeze_(dim)`` warns that it resizes an output."""
     require(not operands[0].lazy)
     return turning(squeezed)(operands, params)
@@ -47,14 +47,14 @@ def _flat(kind: TensorType, params: Params) -> TensorType:
     return as_view(kind, (kind.numel,))
 
 
-def _resized(operands: Sequence[Operand], params: Params) -> Outcome:
+def _resized(operands: Sequence[Operand], params: Params) -> OpResult:
     """``resize_`` to no more elements than there are: new elements would be uninitialized."""
     first, shape = operands[0], integers(params[0])
     kind = first.type
     require(not first.grad, "requires grad")
     require(kind.stride is not None and not kind.overlaps and kind.numel > 0)
     require(0 < numel(shape) <= kind.numel and shape != kind.shape)
-    return Outcome(dense(shape, kind.dtype), first.bound, alias=True, same=True)
+    return OpResult(dense(shape, kind.dtype), first.bound, alias=True, same=True)
 
 
 def _fewer(operands: Sequence[Operand]) -> list[Params]:
@@ -63,23 +63,23 @@ def _fewer(operands: Sequence[Operand]) -> list[Params]:
     return [(shape,) for shape in dict.fromkeys(found) if shape != kind.shape and 0 not in shape]
 
 
-def _started(operands: Sequence[Operand], params: Params) -> Outcome:
+def _started(operands: Sequence[Operand], params: Params) -> OpResult:
     require(inexact(operands[0].type.dtype) and not operands[0].grad)
     return itself(operands[0])
 
 
-def _adopted(operands: Sequence[Operand], params: Params) -> Outcome:
+def _adopted(operands: Sequence[Operand], params: Params) -> OpResult:
     """The first operand gets the second operand's memory."""
     first, second = operands
     require(first is not second and first.type.dtype == second.type.dtype)
     require(not first.grad and not second.grad, "requires grad")
-    return Outcome(second.type, second.bound, same=True, adopts=1)
+    return OpResult(second.type, second.bound, same=True, adopts=1)
 
 
 def _own(template: str, change: Change, choices: Choices = no_params) -> OpSpec:
     """``x.data = <a view of x.data>``."""
 
-    def rule(operands: Sequence[Operand], params: Params) -> Outcome:
+    def rule(operands: Sequence[Operand], params: Params) -> OpResult:
         require(not operands[0].grad, "gradients would have another shape")
         return turning(change)(operands, params)
 

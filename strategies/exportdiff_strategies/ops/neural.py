@@ -12,7 +12,7 @@ from exportdiff_strategies.ops.rules import (
     check,
     turning,
 )
-from exportdiff_strategies.ops.spec import Operand, OpSpec, Outcome, Params, require
+from exportdiff_strategies.ops.spec import Operand, OpResult, OpSpec, Params, require
 from exportdiff_strategies.ops.views import whole
 from exportdiff_strategies.types import dense, fresh
 
@@ -22,7 +22,7 @@ from exportdiff_strategies.types import dense, fresh
 def _conv(rank: int) -> OpSpec:
     """A convolution in ``rank`` dimensions without padding, of one example or a batch."""
 
-    def rule(operands: Sequence[Operand], params: Params) -> Outcome:
+    def rule(operands: Sequence[Operand], params: Params) -> OpResult:
         check(operands, SINGLES)
         dtype = agree(operands)
         first, second = operands
@@ -33,28 +33,28 @@ def _conv(rank: int) -> OpSpec:
         require(min(sizes) > 0, "kernel too large")
         count = second.type.numel // kernel[0]
         bound = first.bound * second.bound * count
-        return Outcome(fresh((*shape[: -rank - 1], kernel[0], *sizes), dtype), bound)
+        return OpResult(fresh((*shape[: -rank - 1], kernel[0], *sizes), dtype), bound)
 
     return OpSpec(f"F.conv{rank}d({{0}}, {{1}})", "nn", 2, rule, lowers=True)
 
 
-def _attention(operands: Sequence[Operand], params: Params) -> Outcome:
+def _attention(operands: Sequence[Operand], params: Params) -> OpResult:
     check(operands, SINGLES)
     dtype = agree(operands)
     first, second = operands
     require(first.type.shape == second.type.shape and len(first.type.shape) >= 3)
     require(0 not in first.type.shape)
-    return Outcome(fresh(first.type.shape, dtype), second.bound)
+    return OpResult(fresh(first.type.shape, dtype), second.bound)
 
 
-def _heads(operands: Sequence[Operand], params: Params) -> Outcome:
+def _heads(operands: Sequence[Operand], params: Params) -> OpResult:
     """Attention with two heads, each with half of the features."""
     check(operands, SINGLES)
     dtype = agree(operands)
     first, second = operands
     shape = first.type.shape
     require(second.type.shape == shape and 2 <= len(shape) <= 3 and 0 not in shape and shape[-1] % 2 == 0)
-    return Outcome(fresh(shape, dtype), second.bound)
+    return OpResult(fresh(shape, dtype), second.bound)
 
 
 _HEADS = "{0}.unflatten(-1, (2, -1)).transpose(-3, -2)"
@@ -73,46 +73,46 @@ Resize = Callable[[int], int]
 def _pool(template: str, rank: int, size: Resize, batch_only: bool = False) -> OpSpec:
     """An op that changes the last ``rank`` sizes of inputs with a channel dimension, and maybe a batch."""
 
-    def rule(operands: Sequence[Operand], params: Params) -> Outcome:
+    def rule(operands: Sequence[Operand], params: Params) -> OpResult:
         first = operands[0]
         check(operands, SINGLES)
         shape = first.type.shape
         require(len(shape) in ((rank + 2,) if batch_only else (rank + 1, rank + 2)) and 0 not in shape)
         sizes = tuple(size(n) for n in shape[-rank:])
         require(min(sizes) > 0 and max(sizes) <= LARGEST)
-        return Outcome(fresh((*shape[:-rank], *sizes), first.type.dtype), first.bound)
+        return OpResult(fresh((*shape[:-rank], *sizes), first.type.dtype), first.bound)
 
     return OpSpec(template, "nn", 1, rule)
 
 
-def _doubled(operands: Sequence[Operand], params: Params) -> Outcome:
+def _doubled(operands: Sequence[Operand], params: Params) -> OpResult:
     """Resizing of one example, which gets a batch dimension for this."""
     first = operands[0]
     check(operands, SINGLES)
     shape = first.type.shape
     require(len(shape) == 2 and 0 not in shape and 2 * shape[1] <= LARGEST)
-    return Outcome(fresh((shape[0], 2 * shape[1]), first.type.dtype), first.bound)
+    return OpResult(fresh((shape[0], 2 * shape[1]), first.type.dtype), first.bound)
 
 
 # --- losses -----------------------------------------------------------------------------------------------
 
 
 def _loss(template: str, bound: Bound) -> OpSpec:
-    def rule(operands: Sequence[Operand], params: Params) -> Outcome:
+    def rule(operands: Sequence[Operand], params: Params) -> OpResult:
         check(operands, SINGLES)
         dtype = agree(operands)
         require(operands[0].type.shape == operands[1].type.shape and operands[0].type.numel > 0)
-        return Outcome(dense((), dtype), bound(*(operand.bound for operand in operands)))
+        return OpResult(dense((), dtype), bound(*(operand.bound for operand in operands)))
 
     return OpSpec(template, "nn", 2, rule)
 
 
-def _similarity(operands: Sequence[Operand], params: Params) -> Outcome:
+def _similarity(operands: Sequence[Operand], params: Params) -> OpResult:
     check(operands, SINGLES)
     dtype = agree(operands)
     shape = operands[0].type.shape
     require(shape == operands[1].type.shape and len(shape) > 0 and 0 not in shape)
-    return Outcome(dense(shape[:-1], dtype), 1.0)
+    return OpResult(dense(shape[:-1], dtype), 1.0)
 
 
 TABLE: dict[str, OpSpec] = {

@@ -10,13 +10,13 @@ from exportdiff_strategies.ops.matmul import TABLE as MATMUL
 from exportdiff_strategies.ops.reductions import TABLE as REDUCTIONS
 from exportdiff_strategies.ops.rules import changed, dims, writable
 from exportdiff_strategies.ops.shapes import TABLE as SHAPES
-from exportdiff_strategies.ops.spec import Choices, Operand, OpSpec, Outcome, Params, no_params, require
+from exportdiff_strategies.ops.spec import Choices, Operand, OpResult, OpSpec, Params, no_params, require
 
 
 def _out(template: str, source: OpSpec, choices: Choices = no_params, distinct: bool = True) -> OpSpec:
     """``source`` is the op without ``out``; ``distinct``: the target may not be an operand too."""
 
-    def rule(operands: Sequence[Operand], params: Params) -> Outcome:
+    def rule(operands: Sequence[Operand], params: Params) -> OpResult:
         target, given = operands[0], operands[1]
         # Autograd does not support these forms.
         require(not target.grad and not given.grad, "requires grad")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from exportdiff_strategies.ops.rules import FLOATS, Bound, changed, check, elementwise, writable
-from exportdiff_strategies.ops.spec import Operand, OpSpec, Outcome, Params, Rule, require
+from exportdiff_strategies.ops.spec import Operand, OpResult, OpSpec, Params, Rule, require
 
 
 def _drawn(template: str, bound: Bound, group: str = "random", preamble: str = "") -> OpSpec:
@@ -16,7 +16,7 @@ def _drawn(template: str, bound: Bound, group: str = "random", preamble: str = "
 
 def _not_empty(rule: Rule) -> Rule:
     # Dropout returns an empty tensor itself.
-    def found(operands: Sequence[Operand], params: Params) -> Outcome:
+    def found(operands: Sequence[Operand], params: Params) -> OpResult:
         require(operands[0].type.numel > 0)
         return rule(operands, params)
 
@@ -24,7 +24,7 @@ def _not_empty(rule: Rule) -> Rule:
 
 
 def _filled(template: str, bound: Bound) -> OpSpec:
-    def rule(operands: Sequence[Operand], params: Params) -> Outcome:
+    def rule(operands: Sequence[Operand], params: Params) -> OpResult:
         check(operands, FLOATS)
         writable(operands[0])
         require(operands[0].type.numel > 0)

@@ -23,7 +23,7 @@ from exportdiff_strategies.ops.rules import (
     truth,
     whole,
 )
-from exportdiff_strategies.ops.spec import Operand, OpSpec, Outcome, Params, require
+from exportdiff_strategies.ops.spec import Operand, OpResult, OpSpec, Params, require
 from exportdiff_strategies.types import Shape, dense, fresh
 
 Growth = Callable[[float, int], float]
@@ -86,7 +86,7 @@ def _reduce(
 ) -> OpSpec:
     """Over one dimension with at least ``least`` elements; ``loose``: row-major only if the operand is."""
 
-    def rule(operands: Sequence[Operand], params: Params) -> Outcome:
+    def rule(operands: Sequence[Operand], params: Params) -> OpResult:
         first = operands[0]
         kind = first.type
         check(operands, takes)
@@ -95,7 +95,7 @@ def _reduce(
         require(count >= least and (least == 0 or kind.numel > 0))
         shape = sizes(kind.shape, dim)
         maker = fresh if loose and not kind.contiguous else dense
-        return Outcome(maker(shape, result(operands)), bound(first.bound, count))
+        return OpResult(maker(shape, result(operands)), bound(first.bound, count))
 
     return OpSpec(template, "reduce", 1, rule, dims, stops_grad=stops_grad)
 
@@ -103,12 +103,12 @@ def _reduce(
 def _whole(template: str, bound: Growth, takes: Dtypes, result: Result = kept, least: int = 1) -> OpSpec:
     """Over all dimensions."""
 
-    def rule(operands: Sequence[Operand], params: Params) -> Outcome:
+    def rule(operands: Sequence[Operand], params: Params) -> OpResult:
         first = operands[0]
         check(operands, takes)
         count = first.type.numel
         require(count >= least)
-        return Outcome(dense((), result(operands)), bound(first.bound, count))
+        return OpResult(dense((), result(operands)), bound(first.bound, count))
 
     return OpSpec(template, "reduce", 1, rule)
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from exportdiff_strategies.ops.reductions import TABLE
-from exportdiff_strategies.ops.spec import Choices, Operand, OpSpec, Outcome, Params
+from exportdiff_strategies.ops.spec import Choices, Operand, OpResult, OpSpec, Params
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,9 +28,9 @@ class ResultSpec:
 def _indices(values: OpSpec) -> OpSpec:
     """The indices that belong to these values."""
 
-    def rule(operands: Sequence[Operand], params: Params) -> Outcome:
+    def rule(operands: Sequence[Operand], params: Params) -> OpResult:
         found = values.rule(operands, params)
-        return Outcome(replace(found.type, dtype="int64"), float(operands[0].type.numel))
+        return OpResult(replace(found.type, dtype="int64"), float(operands[0].type.numel))
 
     return replace(values, rule=rule, stops_grad=True)
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import cast
 
 from exportdiff_strategies import program as ir
-from exportdiff_strategies.ops.spec import Operand, Outcome, Params, Rejected, Rule, forbid, require
+from exportdiff_strategies.ops.spec import Operand, OpResult, Params, Rejected, Rule, forbid, require
 from exportdiff_strategies.types import (
     DTYPES,
     UNSETTLED,
@@ -145,7 +145,7 @@ def fitting(part: Shape, value: Shape) -> None:
 def guided(rule: Rule) -> Rule:
     """Make a rule for ops that only read truths or sizes of the second operand, which gets no gradient."""
 
-    def found(operands: Sequence[Operand], params: Params) -> Outcome:
+    def found(operands: Sequence[Operand], params: Params) -> OpResult:
         first, second = operands
         forbid(second.grad and not first.grad, "the second operand would get no gradient")
         return rule(operands, params)
@@ -168,7 +168,7 @@ def elementwise(bound: Bound, takes: Dtypes = NUMBERS, result: Result = kept, co
     ``composed``: the op consists of several, of which the later ones read results with another memory layout.
     """
 
-    def rule(operands: Sequence[Operand], params: Params) -> Outcome:
+    def rule(operands: Sequence[Operand], params: Params) -> OpResult:
         check(operands, takes)
         dtype = result(operands)
         require(dtype in ANY, "dtype")
@@ -179,7 +179,7 @@ def elementwise(bound: Bound, takes: Dtypes = NUMBERS, result: Result = kept, co
         kind = TensorType(*found, dtype)
         if composed and not all(operand.type.packed for operand in operands):
             kind = fresh(kind.shape, dtype)
-        return Outcome(kind, bound(*[operand.bound for operand in operands]))
+        return OpResult(kind, bound(*[operand.bound for operand in operands]))
 
     return rule
 
@@ -192,7 +192,7 @@ def writes(
 ) -> Rule:
     """Make a rule for writing values into the first operand, to which the others broadcast."""
 
-    def rule(operands: Sequence[Operand], params: Params) -> Outcome:
+    def rule(operands: Sequence[Operand], params: Params) -> OpResult:
         check(operands, takes)
         target = operands[0].type
         writable(operands[0])
@@ -205,12 +205,12 @@ def writes(
     return rule
 
 
-def changed(target: Operand, bound: float) -> Outcome:
+def changed(target: Operand, bound: float) -> OpResult:
     """The outcome of an in-place op: the target itself, with other values."""
-    return Outcome(target.type, bound, alias=True, same=True)
+    return OpResult(target.type, bound, alias=True, same=True)
 
 
-def itself(operand: Operand) -> Outcome:
+def itself(operand: Operand) -> OpResult:
     """The outcome of an op that returns its operand."""
     return changed(operand, operand.bound)
 
@@ -222,10 +222,10 @@ Shaper = Callable[[TensorType, Params], Shape]
 def viewing(change: Change, takes: Dtypes = ANY) -> Rule:
     """A rule for a view of the first operand."""
 
-    def rule(operands: Sequence[Operand], params: Params) -> Outcome:
+    def rule(operands: Sequence[Operand], params: Params) -> OpResult:
         first = operands[0]
         check((first,), takes)
-        return Outcome(change(first.type, params), first.bound, alias=True)
+        return OpResult(change(first.type, params), first.bound, alias=True)
 
     return rule
 
@@ -233,9 +233,9 @@ def viewing(change: Change, takes: Dtypes = ANY) -> Rule:
 def turning(change: Change) -> Rule:
     """Changes the first operand's sizes and strides in place."""
 
-    def rule(operands: Sequence[Operand], params: Params) -> Outcome:
+    def rule(operands: Sequence[Operand], params: Params) -> OpResult:
         first = operands[0]
-        return Outcome(change(first.type, params), first.bound, alias=True, same=True)
+        return OpResult(change(first.type, params), first.bound, alias=True, same=True)
 
     return rule
 
@@ -249,12 +249,12 @@ def making(
 ) -> Rule:
     """A rule for a new row-major tensor of other sizes; ``loose``: row-major only if the operand is."""
 
-    def rule(operands: Sequence[Operand], params: Params) -> Outcome:
+    def rule(operands: Sequence[Operand], params: Params) -> OpResult:
         first = operands[0]
         check((first,), takes)
         sizes = shape(first.type, params)
         maker = fresh if loose and not first.type.contiguous else dense
-        return Outcome(maker(sizes, result(operands)), bound(first.bound))
+        return OpResult(maker(sizes, result(operands)), bound(first.bound))
 
     return rule
 

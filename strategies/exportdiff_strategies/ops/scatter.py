@@ -23,7 +23,16 @@ from exportdiff_strategies.ops.rules import (
     integers,
     writable,
 )
-from exportdiff_strategies.ops.spec import Choices, Operand, OpSpec, Outcome, Params, Rule, no_params, require
+from exportdiff_strategies.ops.spec import (
+    Choices,
+    Operand,
+    OpResult,
+    OpSpec,
+    Params,
+    Rule,
+    no_params,
+    require,
+)
 
 _RANKS = "{1}.argsort(dim={p[0]}, stable=True)"
 """A permutation along one dimension."""
@@ -33,7 +42,7 @@ _FIRST = "torch.arange({1}.shape[{p[0]}], device={0}.device)"
 
 
 def _scatters(bound: Bound, takes: Dtypes) -> Rule:
-    def rule(operands: Sequence[Operand], params: Params) -> Outcome:
+    def rule(operands: Sequence[Operand], params: Params) -> OpResult:
         target, source = operands
         check(operands, takes)
         agree(operands)
@@ -49,7 +58,7 @@ def _scatters(bound: Bound, takes: Dtypes) -> Rule:
 def _indexes(bound: Bound, takes: Dtypes) -> Rule:
     """A rule for writing the source to the beginning of one dimension."""
 
-    def rule(operands: Sequence[Operand], params: Params) -> Outcome:
+    def rule(operands: Sequence[Operand], params: Params) -> OpResult:
         target, source = operands
         check(operands, takes)
         agree(operands)
@@ -60,14 +69,14 @@ def _indexes(bound: Bound, takes: Dtypes) -> Rule:
     return rule
 
 
-def _fills(operands: Sequence[Operand], params: Params) -> Outcome:
+def _fills(operands: Sequence[Operand], params: Params) -> OpResult:
     target = operands[0]
     writable(target)
     require(max(integers(params[1])) < target.type.shape[axis(target.type, params[0])])
     return changed(target, max(target.bound, 2.0))
 
 
-def _ends(operands: Sequence[Operand], params: Params) -> Outcome:
+def _ends(operands: Sequence[Operand], params: Params) -> OpResult:
     target = operands[0]
     writable(target)
     require(len(target.type.shape) > 0 and target.type.shape[0] > 1)

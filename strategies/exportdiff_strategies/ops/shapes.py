@@ -21,7 +21,7 @@ from exportdiff_strategies.ops.rules import (
     making,
     same,
 )
-from exportdiff_strategies.ops.spec import Choices, Operand, OpSpec, Outcome, Params, no_params, require
+from exportdiff_strategies.ops.spec import Choices, Operand, OpResult, OpSpec, Params, no_params, require
 from exportdiff_strategies.types import Shape, TensorType, dense, fresh
 
 
@@ -31,24 +31,24 @@ def _make(
     return OpSpec(template, "shape", 1, making(shape, takes, bound, loose=True), choices)
 
 
-def _contiguous(operands: Sequence[Operand], params: Params) -> Outcome:
+def _contiguous(operands: Sequence[Operand], params: Params) -> OpResult:
     first = operands[0]
     require(first.type.contiguous is not None, "strides unknown")
     if first.type.contiguous:
         return itself(first)
-    return Outcome(dense(first.type.shape, first.type.dtype), first.bound)
+    return OpResult(dense(first.type.shape, first.type.dtype), first.bound)
 
 
-def _combined(operands: Sequence[Operand], shape: Shape) -> Outcome:
+def _combined(operands: Sequence[Operand], shape: Shape) -> OpResult:
     first, second = operands
     packed = first.type.contiguous and second.type.contiguous
     maker = dense if packed or len(shape) < 4 else fresh
     dtype = joint(operands)
     require(dtype in ANY)
-    return Outcome(maker(shape, dtype), max(first.bound, second.bound))
+    return OpResult(maker(shape, dtype), max(first.bound, second.bound))
 
 
-def _cat(operands: Sequence[Operand], params: Params) -> Outcome:
+def _cat(operands: Sequence[Operand], params: Params) -> OpResult:
     """Only equal ranks: otherwise ``cat`` drops an operand of shape (0,)."""
     first, second = operands[0].type.shape, operands[1].type.shape
     dim = integer(params[0])
@@ -58,7 +58,7 @@ def _cat(operands: Sequence[Operand], params: Params) -> Outcome:
     return _combined(operands, (*first[:dim], first[dim] + second[dim], *first[dim + 1 :]))
 
 
-def _stack(operands: Sequence[Operand], params: Params) -> Outcome:
+def _stack(operands: Sequence[Operand], params: Params) -> OpResult:
     shape, dim = operands[0].type.shape, integer(params[0])
     require(shape == operands[1].type.shape and dim <= len(shape) < 4)
     return _combined(operands, (*shape[:dim], 2, *shape[dim:]))

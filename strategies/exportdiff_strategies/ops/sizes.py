@@ -18,7 +18,7 @@ from exportdiff_strategies.ops.rules import (
     kept,
     viewing,
 )
-from exportdiff_strategies.ops.spec import Operand, OpSpec, Outcome, Params, Rule, require
+from exportdiff_strategies.ops.spec import Operand, OpResult, OpSpec, Params, Rule, require
 from exportdiff_strategies.ops.views import as_view, reshaped
 from exportdiff_strategies.types import TensorType, dense, numel, promote, resized
 
@@ -38,7 +38,7 @@ def _flat_rows(kind: TensorType, params: Params) -> TensorType:
     return as_view(kind, (kind.shape[0], numel(kind.shape[1:])))
 
 
-def _flat_columns(operands: Sequence[Operand], params: Params) -> Outcome:
+def _flat_columns(operands: Sequence[Operand], params: Params) -> OpResult:
     """``x.reshape(-1, x.shape[-1])``."""
     kind = operands[0].type
     require(len(kind.shape) > 1 and kind.numel > 0)
@@ -46,7 +46,7 @@ def _flat_columns(operands: Sequence[Operand], params: Params) -> Outcome:
 
 
 def _map(template: str, bound: Bound, takes: Dtypes, result: Result) -> OpSpec:
-    def sized(operands: Sequence[Operand], params: Params) -> Outcome:
+    def sized(operands: Sequence[Operand], params: Params) -> OpResult:
         require(len(operands[0].type.shape) > 0 and operands[0].type.numel > 0)
         return rule(operands, params)
 
@@ -54,7 +54,7 @@ def _map(template: str, bound: Bound, takes: Dtypes, result: Result) -> OpSpec:
     return OpSpec(template, "size", 1, sized)
 
 
-def _positions(operands: Sequence[Operand], params: Params) -> Outcome:
+def _positions(operands: Sequence[Operand], params: Params) -> OpResult:
     """``x + torch.arange(x.shape[-1])``."""
     first = operands[0]
     check(operands, SIGNED)
@@ -62,22 +62,22 @@ def _positions(operands: Sequence[Operand], params: Params) -> Outcome:
     dtype = promote(first.type, dense(first.type.shape[-1:], "int64"))
     found = elementwise(lambda x: x + first.type.shape[-1], SIGNED)(operands, params)
     require(first.type.packed, "the memory layout of the sum depends on both")
-    return Outcome(TensorType(found.type.shape, found.type.stride, dtype), found.bound)
+    return OpResult(TensorType(found.type.shape, found.type.stride, dtype), found.bound)
 
 
-def _mean(operands: Sequence[Operand], params: Params) -> Outcome:
+def _mean(operands: Sequence[Operand], params: Params) -> OpResult:
     """``x.sum(0) / x.shape[0]``."""
     first = operands[0]
     check(operands, FLOATS)
     require(len(first.type.shape) > 0 and first.type.numel > 0)
-    return Outcome(dense(first.type.shape[1:], first.type.dtype), first.bound)
+    return OpResult(dense(first.type.shape[1:], first.type.dtype), first.bound)
 
 
-def _zeros(operands: Sequence[Operand], params: Params) -> Outcome:
+def _zeros(operands: Sequence[Operand], params: Params) -> OpResult:
     """``torch.zeros(x.shape[0], x.shape[-1] // 2 + 1)``."""
     shape = operands[0].type.shape
     require(len(shape) > 0)
-    return Outcome(dense((shape[0], shape[-1] // 2 + 1)), 0.0)
+    return OpResult(dense((shape[0], shape[-1] // 2 + 1)), 0.0)
 
 
 TABLE: dict[str, OpSpec] = {

@@ -72,7 +72,7 @@ class Operand(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class OpResult:
     """The result of an op, or the new type and bound of the first operand of an in-place op.
 
     ``alias``: the result shares the storage of the first operand; ``same``: the result is the first operand.
@@ -89,7 +89,7 @@ class Outcome:
 
 Params = tuple[ir.Literal, ...]
 """The constants of an op."""
-Rule = Callable[[Sequence[Operand], Params], Outcome]
+Rule = Callable[[Sequence[Operand], Params], OpResult]
 """From operands and constants to the outcome. Raises Rejected."""
 Choices = Callable[[Sequence[Operand]], "list[Params] | st.SearchStrategy[Params]"]
 """The constants that may fit the operands, simplest first, or a strategy for them."""

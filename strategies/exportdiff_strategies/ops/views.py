@@ -26,8 +26,8 @@ from exportdiff_strategies.ops.rules import (
 from exportdiff_strategies.ops.spec import (
     Choices,
     Operand,
+    OpResult,
     OpSpec,
-    Outcome,
     Params,
     Rejected,
     no_params,
@@ -198,30 +198,30 @@ def whole(kind: TensorType, params: Params) -> TensorType:
 # --- rules with two operands, or that do not always give a view -------------------------------------------
 
 
-def reshaped(operand: Operand, shape: Shape) -> Outcome:
+def reshaped(operand: Operand, shape: Shape) -> OpResult:
     """``x.reshape(shape)``: a view if memory allows it."""
     found = viewed(operand.type, shape)
     if found is not None:
-        return Outcome(found, operand.bound, alias=True)
+        return OpResult(found, operand.bound, alias=True)
     require(operand.type.stride is not None and operand.type.numel == numel(shape), "not reshapable")
-    return Outcome(dense(shape, operand.type.dtype), operand.bound)
+    return OpResult(dense(shape, operand.type.dtype), operand.bound)
 
 
-def _flatten(operands: Sequence[Operand], params: Params) -> Outcome:
+def _flatten(operands: Sequence[Operand], params: Params) -> OpResult:
     kind = operands[0].type
     return itself(operands[0]) if len(kind.shape) == 1 else reshaped(operands[0], (kind.numel,))
 
 
-def _view_as(operands: Sequence[Operand], params: Params) -> Outcome:
-    return Outcome(as_view(operands[0].type, operands[1].type.shape), operands[0].bound, alias=True)
+def _view_as(operands: Sequence[Operand], params: Params) -> OpResult:
+    return OpResult(as_view(operands[0].type, operands[1].type.shape), operands[0].bound, alias=True)
 
 
-def _expand_as(operands: Sequence[Operand], params: Params) -> Outcome:
+def _expand_as(operands: Sequence[Operand], params: Params) -> OpResult:
     kind, shape = operands[0].type, operands[1].type.shape
     if kind.stride is None:
         raise Rejected("strides unknown")
     fitting(shape, kind.shape)
-    return Outcome(TensorType(shape, aligned(kind, shape), kind.dtype), operands[0].bound, alias=True)
+    return OpResult(TensorType(shape, aligned(kind, shape), kind.dtype), operands[0].bound, alias=True)
 
 
 # --- choices ----------------------------------------------------------------------------------------------

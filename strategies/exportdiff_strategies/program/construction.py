@@ -35,7 +35,7 @@ class New:
 
 
 @dataclass(frozen=True, slots=True)
-class Child:
+class NewChild:
     """``self.<attr> = <New>``; ``traced`` replaces the module by its ``fx.GraphModule``."""
 
     attr: str
@@ -146,7 +146,7 @@ class Parametrize:
 
 
 Init = (
-    Child
+    NewChild
     | CopiedModule
     | Bind
     | Container

@@ -57,7 +57,7 @@ def _parameter(arg: ir.Arg) -> str:
 
 
 def _statement(init: ir.Init, scaled: bool) -> str:
-    if isinstance(init, ir.Child):
+    if isinstance(init, ir.NewChild):
         made = _module(init.new)
         return assignment((init.attr,), f"torch.fx.symbolic_trace({made})" if init.traced else made)
     if isinstance(init, ir.CopiedModule):

@@ -66,7 +66,7 @@ class Analysis:
 
 
 @dataclass(frozen=True, slots=True)
-class Occurrence:
+class Route:
     """One way to reach a module: its parent, its name there, and its depth."""
 
     module: Instance
@@ -77,9 +77,9 @@ class Occurrence:
 
 def occurrences(
     root: Instance, parent: Instance | None = None, step: ir.Step = "", depth: int = 0
-) -> Iterator[Occurrence]:
+) -> Iterator[Route]:
     """Every way to reach every module below ``root``; containers do not count as a level."""
-    yield Occurrence(root, parent, step, depth)
+    yield Route(root, parent, step, depth)
     for name, value in root.attrs.items():
         if isinstance(value, Instance):
             yield from occurrences(value, root, name, depth if isinstance(value.kind, str) else depth + 1)

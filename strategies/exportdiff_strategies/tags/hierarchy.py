@@ -7,7 +7,7 @@ from collections import defaultdict
 from exportdiff_strategies import program as ir
 from exportdiff_strategies.layers import LAYERS
 from exportdiff_strategies.regions import HOOKS, PARAMETRIZATIONS
-from exportdiff_strategies.tags.analysis import Analysis, Occurrence
+from exportdiff_strategies.tags.analysis import Analysis, Route
 from exportdiff_strategies.tags.tag import Tag, has_node, marked
 
 
@@ -22,9 +22,9 @@ def _depth(p: Analysis) -> int:
     return levels[p.root.name]
 
 
-def _shared_modules(p: Analysis) -> list[list[Occurrence]]:
+def _shared_modules(p: Analysis) -> list[list[Route]]:
     """The occurrences of each module that can be reached in several ways."""
-    found: dict[int, list[Occurrence]] = defaultdict(list)
+    found: dict[int, list[Route]] = defaultdict(list)
     for each in p.occurrences:
         if not isinstance(each.module.kind, str):
             found[id(each.module)].append(each)
@@ -95,7 +95,7 @@ TABLE: dict[str, Tag] = {
     "hierarchy.graph_root_containers": Tag(
         "an fx.GraphModule as the model, with a container", lambda p: p.program.graph and p.has(ir.Container)
     ),
-    "hierarchy.graph_module": Tag("an fx.GraphModule child", has_node(ir.Child, traced=True)),
+    "hierarchy.graph_module": Tag("an fx.GraphModule child", has_node(ir.NewChild, traced=True)),
     "hierarchy.hook": Tag("a forward hook", has_node(ir.Hook, lambda h: not HOOKS[h.name].before)),
     "hierarchy.pre_hook": Tag("a forward pre-hook", has_node(ir.Hook, lambda h: HOOKS[h.name].before)),
     "hierarchy.parametrized": Tag("torch.nn.utils.parametrize on a module", has_node(ir.Parametrize)),

@@ -33,7 +33,7 @@ def _named_as_torch(p: Analysis) -> bool:
 
 def _named_alike(p: Analysis) -> bool:
     for cls in p.classes:
-        names = [init.attr for init in cls.init if isinstance(init, ir.Child | ir.Container)]
+        names = [init.attr for init in cls.init if isinstance(init, ir.NewChild | ir.Container)]
         if any(one != other and other.startswith(one) for one in names for other in names):
             return True
     return False

@@ -69,7 +69,7 @@ class BatchQueue(Generic[R]):
             if self._batches[0].task.is_done(POLL):
                 yield self._batches.popleft()
 
-    def started(self) -> list[Batch[R]]:
+    def cancel_waiting(self) -> list[Batch[R]]:
         """Cancel the batches that no worker has started; return the others."""
         return [batch for batch in self._batches if not batch.task.cancel()]
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from exportdiff.fuzzing.campaign import events
 from exportdiff.fuzzing.campaign.clock import Clock
-from exportdiff.fuzzing.campaign.comparing import Comparison
+from exportdiff.fuzzing.campaign.comparing import TorchComparison
 from exportdiff.fuzzing.campaign.confirming import Confirm, Confirmer
 from exportdiff.fuzzing.campaign.engines import StartWorkers, local_workers
 from exportdiff.fuzzing.campaign.examples import Draw, ExampleRunner, RunBatch
@@ -125,18 +125,18 @@ class Campaign:
         examples = ExampleRunner(settings, self._work, self._source, clock, stop, self._journal, self._start)
         confirmer = Confirmer(examples.meanwhile(self._confirm), clock, settings.corpora)
         with ExitStack() as processes:
-            comparison: Comparison | None = None
+            comparison: TorchComparison | None = None
             if settings.against is not None:
                 there = OtherTorch(settings.against, max(1, settings.workers // 2))
                 processes.enter_context(there)
-                comparison = Comparison(there, settings, self._confirm, clock, stop)
+                comparison = TorchComparison(there, settings, self._confirm, clock, stop)
             for result in examples.results():
                 yield from _shared(comparison, self._account(result, confirmer, clock))
                 if comparison is not None:
                     comparison.take(result)
                     yield from comparison.ready()
             self._given_up, self._fuzzing = examples.given_up, clock.now()
-            yield from _shared(comparison, confirmer.shrink(stop))
+            yield from _shared(comparison, confirmer.confirm_smaller(stop))
             minimizer = FinalMinimizer(settings, self._minimize, self._confirm, clock, stop)
             # A regression is not minimized: for the maintainer of the fix, any program is good enough.
             left = [each for each in confirmer.confirmed if each.classification.kind != "regression"]
@@ -170,7 +170,7 @@ class Campaign:
             yield from confirmer.add(Witness(finding, result.index, result.source, classification))
 
 
-def _shared(comparison: Comparison | None, happening: Iterator[events.Event]) -> Iterator[events.Event]:
+def _shared(comparison: TorchComparison | None, happening: Iterator[events.Event]) -> Iterator[events.Event]:
     """Yield events, and let the comparison with another torch see them."""
     for event in happening:
         if comparison is not None:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from exportdiff.fuzzing.campaign import events
 from exportdiff.fuzzing.campaign.own_errors import harness_error
 from exportdiff.fuzzing.other_torch.answering import program_answer
-from exportdiff.fuzzing.other_torch.differences import Difference, change_of, differences
+from exportdiff.fuzzing.other_torch.differences import PathDifference, change_of, differences
 from exportdiff.fuzzing.other_torch.fixed_entries import fixed_entries
 from exportdiff.fuzzing.other_torch.messages import (
     ErrorAnswer,
@@ -59,7 +59,7 @@ class _Broken:
     causes: tuple[str, ...]
 
 
-class Comparison:
+class TorchComparison:
     """Asks the other torch while a campaign runs, and reports the differences at the end."""
 
     def __init__(
@@ -74,7 +74,7 @@ class Comparison:
         self._asked: deque[tuple[Future[Answer], Callable[[ProgramAnswer], None], int]] = deque()
         self._found: dict[str, Found] = {}
         self._broken: dict[str, _Broken] = {}
-        self._others: dict[Key, tuple[Difference, int, str]] = {}
+        self._others: dict[Key, tuple[PathDifference, int, str]] = {}
         self._programs: Counter[str | Key] = Counter()
         self._resembling: set[str] = set()
 
@@ -243,7 +243,7 @@ class Comparison:
         )
 
     def _of_other(
-        self, key: Key, difference: Difference, example: int, source: str
+        self, key: Key, difference: PathDifference, example: int, source: str
     ) -> Iterator[events.Event]:
         repro = fingerprint = ""
         if difference.change == "fixed":

@@ -43,25 +43,25 @@ class Confirmer:
 
     def add(self, witness: Witness) -> Iterator[events.Event]:
         """Remember a program that shows a finding; confirm it if its fingerprint has no confirmed program."""
-        cause = self._found.setdefault(witness.finding.fingerprint, FindingPrograms())
-        cause.add(witness)
-        if cause.wants_confirming:
-            yield from self._try(cause, witness)
+        programs = self._found.setdefault(witness.finding.fingerprint, FindingPrograms())
+        programs.add(witness)
+        if programs.wants_confirming:
+            yield from self._try(programs, witness)
 
-    def shrink(self, stop: Event) -> Iterator[events.Event]:
+    def confirm_smaller(self, stop: Event) -> Iterator[events.Event]:
         """For each fingerprint, show its smallest program that a fresh process confirms. Raises Stopped."""
-        for _, cause in sorted(self._found.items()):
-            for witness in cause.better:
+        for _, programs in sorted(self._found.items()):
+            for witness in programs.better:
                 if stop.is_set():
                     raise Stopped
-                before = cause.shown
-                yield from self._try(cause, witness)
-                if cause.shown is not before:
+                before = programs.shown
+                yield from self._try(programs, witness)
+                if programs.shown is not before:
                     break
 
-    def _try(self, cause: FindingPrograms, witness: Witness) -> Iterator[events.Event]:
+    def _try(self, programs: FindingPrograms, witness: Witness) -> Iterator[events.Event]:
         """Run the repro file of a program in a fresh process; show the program if the file shows the bug."""
-        cause.attempts += 1
+        programs.attempts += 1
         finding, example, source = witness.finding, witness.example, witness.source
         try:
             repro = repro_source(finding, source, needs(witness.classification))
@@ -70,14 +70,14 @@ class Confirmer:
             yield harness_error(self._clock.now(), example, error)
             return
         if not answer.confirmed:
-            if cause.shown is None:
+            if programs.shown is None:
                 yield events.FindingUnconfirmed(
                     self._clock.now(), finding, example, answer.reason, witness.classification
                 )
             return
-        shown = events.FindingFound if cause.shown is None else events.FindingShrunk
+        shown = events.FindingFound if programs.shown is None else events.FindingShrunk
         yield shown(self._clock.now(), finding, example, source, repro, witness.classification, answer.reason)
-        cause.shown = witness
+        programs.shown = witness
 
 
 def with_fixes(

@@ -153,7 +153,7 @@ class ExampleRunner:
                     answer = batch.task.wait(self._stop)
                     for result in self._results(asking, batch.indices, answer):
                         yield exposing_fixes.completed(result)
-                for result in self._finished(queue.started()):
+                for result in self._finished(queue.cancel_waiting()):
                     if exposing_fixes.knows(result):
                         yield exposing_fixes.completed(result)
                     else:

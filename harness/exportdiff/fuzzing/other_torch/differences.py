@@ -19,7 +19,7 @@ here. ``newly refused``: it is ok there, and torch refuses it here. ``not compar
 
 
 @dataclass(frozen=True)
-class Difference:
+class PathDifference:
     """A difference on one path."""
 
     change: Change
@@ -29,21 +29,21 @@ class Difference:
     there: tuple[str, ...] = ()
 
 
-def differences(here: PathAnswer, there: PathAnswer) -> Iterator[Difference]:
+def differences(here: PathAnswer, there: PathAnswer) -> Iterator[PathDifference]:
     """Yield the differences on one path of plain torch."""
     ours, theirs = set(here.signatures), set(there.signatures)
     if here.status == "finding" and there.status == "ok":
         for signature in sorted(ours):
-            yield Difference("torch regression", here.path, signature)
+            yield PathDifference("torch regression", here.path, signature)
     elif here.status == "ok" and there.status == "finding":
         for signature in sorted(theirs):
-            yield Difference("fixed", here.path, there=signature)
+            yield PathDifference("fixed", here.path, there=signature)
     elif here.status == "finding" and there.status == "finding":
         gone = sorted(theirs - ours)
         for signature in sorted(ours - theirs):
-            yield Difference("changed", here.path, signature, gone[0] if gone else ())
+            yield PathDifference("changed", here.path, signature, gone[0] if gone else ())
     elif here.status == "unsupported" and there.status == "ok":
-        yield Difference("newly refused", here.path, (here.reason,))
+        yield PathDifference("newly refused", here.path, (here.reason,))
 
 
 def change_of(signature: tuple[str, ...], there: PathAnswer, code: int | None) -> tuple[Change, str]:

@@ -27,7 +27,7 @@ TOLERANCES = 100
 
 
 @dataclass(frozen=True)
-class Difference:
+class AcceptedDifference:
     """One difference of a finding, on one path."""
 
     check: str
@@ -43,7 +43,7 @@ class Difference:
     """For people."""
 
     @classmethod
-    def of(cls, check: str, evidence: Evidence) -> Difference:
+    def of(cls, check: str, evidence: Evidence) -> AcceptedDifference:
         """Describe what a check saw."""
         what, size = what_differs(evidence), amount(evidence)
         return cls(check, type(evidence).__name__, evidence.call, what, size, evidence.headline)
@@ -65,16 +65,16 @@ class Difference:
             return self.amount.absolute <= TOLERANCES * self.amount.tolerated
         return self.amount.within(bound)
 
-    def is_same(self, other: Difference) -> bool:
+    def is_same(self, other: AcceptedDifference) -> bool:
         """Whether both are the same difference, however large."""
         ours, theirs = ((each.check, each.evidence, each.call, each.what) for each in (self, other))
         return ours == theirs
 
 
-def differences(shown: ShownOn, check: str) -> tuple[Difference, ...]:
+def differences(shown: ShownOn, check: str) -> tuple[AcceptedDifference, ...]:
     """Return all differences that a path shows of a finding of ``check``."""
-    rest = (Difference.of(each.check, each.evidence) for each in shown.consequences)
-    return (Difference.of(check, shown.evidence), *rest)
+    rest = (AcceptedDifference.of(each.check, each.evidence) for each in shown.consequences)
+    return (AcceptedDifference.of(check, shown.evidence), *rest)
 
 
 class Accepted(Protocol):
@@ -110,7 +110,7 @@ class AcceptedFinding(_OfSignature):
 
     root_causes: frozenset[str]
     """The known bugs of torch that explained it; empty: none was known."""
-    differences: tuple[Difference, ...]
+    differences: tuple[AcceptedDifference, ...]
     """The amounts are bounds."""
 
     def objection(self, found: Found, path: Path) -> str:

@@ -17,10 +17,10 @@ from exportdiff.core.errors import UsageError
 from exportdiff.core.model_identity import ModelIdentity
 from exportdiff.interfaces.checking.accepting import (
     Accepted,
+    AcceptedDifference,
     AcceptedFinding,
     AcceptedFingerprint,
     AcceptedWithoutBound,
-    Difference,
     Entry,
     differences,
     root_causes,
@@ -134,7 +134,9 @@ def _entry(document: Any) -> AcceptedFinding:
         frozenset(document["paths"]),
         frozenset(document["root_causes"]),
         tuple(
-            Difference(each["check"], each["evidence"], each["call"], dict(each["what"]), _bound(each))
+            AcceptedDifference(
+                each["check"], each["evidence"], each["call"], dict(each["what"]), _bound(each)
+            )
             for each in document["differences"]
         ),
     )
@@ -226,7 +228,7 @@ def _model_document(model: ModelIdentity | None, file: pathlib.Path) -> dict[str
     }
 
 
-def _document(difference: Difference) -> dict[str, Any]:
+def _document(difference: AcceptedDifference) -> dict[str, Any]:
     written: dict[str, Any] = {
         "check": difference.check,
         "evidence": difference.evidence,

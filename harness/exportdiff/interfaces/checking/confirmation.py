@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 UNCONFIRMED = "a second process did not show its differences"
 
 
-class Confirmation:
+class SecondJudgement:
     """The second judgement of one report.
 
     A finding is judged again on its first path only. A path that ends its process is not judged again: it did

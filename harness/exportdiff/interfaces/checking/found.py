@@ -11,7 +11,7 @@ from exportdiff.interfaces.checking.default_paths import DEPLOYED
 if TYPE_CHECKING:
     from exportdiff.core.finding import Finding
     from exportdiff.core.first_difference import FirstDifference
-    from exportdiff.known.attribution.explained import RootCause
+    from exportdiff.known.attribution.explained import KnownCause
 
 Meaning: TypeAlias = Literal["wrong", "breaks", "inside", "harmless"]
 """What a finding means for the owner of the model.
@@ -60,7 +60,7 @@ class Found:
     """A finding on the paths that have the same root causes, and its explanation."""
 
     finding: Finding
-    causes: tuple[RootCause, ...] = ()
+    causes: tuple[KnownCause, ...] = ()
     """The known bugs of torch that explain it."""
     remark: str = ""
     """Why the explanation may be incomplete, for example a time limit."""

@@ -6,7 +6,7 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from exportdiff.interfaces.checking.confirmation import Confirmation
+from exportdiff.interfaces.checking.confirmation import SecondJudgement
 from exportdiff.interfaces.checking.explaining import explained
 from exportdiff.interfaces.checking.locating import Locator
 from exportdiff.interfaces.checking.report import assembled
@@ -33,7 +33,7 @@ def judge_in_process(case: Case, paths: Sequence[Path], corpora: pathlib.Path | 
     report = assembled(
         case.name, paths, verdict.paths, verdict.findings, verdict.unjudged, invalid=verdict.invalid_reason
     )
-    confirmation = Confirmation(report)
+    confirmation = SecondJudgement(report)
     if confirmation.paths:
         findings = judge(case, confirmation.paths).findings
         for finding in Locator(case, math.inf).located(findings):

@@ -18,7 +18,7 @@ from exportdiff.interfaces.checking.check_steps import (
     FindingExplained,
     PathDone,
 )
-from exportdiff.interfaces.checking.confirmation import Confirmation
+from exportdiff.interfaces.checking.confirmation import SecondJudgement
 from exportdiff.interfaces.checking.report import Report, assembled
 from exportdiff.judging.causes import folded, over_paths
 from exportdiff.judging.results import PathResult, Unjudged
@@ -129,7 +129,9 @@ class _Judging:
         return run.report(stopped)
 
     def _confirmed(self, report: Report) -> Report:
-        confirmation = Confirmation(report, lambda found: self.on_step(FindingConfirmed(found, report.model)))
+        confirmation = SecondJudgement(
+            report, lambda found: self.on_step(FindingConfirmed(found, report.model))
+        )
         if not confirmation.paths:
             return report
         self.on_step(Confirming(confirmation.waiting))

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from exportdiff.interfaces.checking.found import FailOn, Found, Meaning
     from exportdiff.interfaces.checking.report import Report
-    from exportdiff.known.attribution.explained import RootCause
+    from exportdiff.known.attribution.explained import KnownCause
 
 HEADINGS: dict[Meaning, str] = {
     "wrong": "wrong, without an error",
@@ -109,7 +109,7 @@ def _print_explanation(found: Found, console: Console, corpora: pathlib.Path | N
         console.print(f"{name}: {found.remark}", style="yellow", soft_wrap=True, highlight=False)
 
 
-def cause_line(cause: RootCause, corpora: pathlib.Path | None) -> str:
+def cause_line(cause: KnownCause, corpora: pathlib.Path | None) -> str:
     """Return ``known bug of torch: corpora/open/NAME.py``."""
     file = f"{corpora / 'open' / cause.entry}.py" if corpora and cause.entry else cause.name
     return f"known bug of torch: {file}"

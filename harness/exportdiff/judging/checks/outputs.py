@@ -41,7 +41,7 @@ class PathRaised(Evidence):
 
     @property
     def title(self) -> str:
-        """The exception, and the first line of its text; two lines if the first announces the second."""
+        """The exception, and the first line of its text; two lines if the first ends with a colon."""
         lines = [line.strip() for line in self.failure.message.splitlines() if line.strip()]
         first = lines[: 2 if lines and lines[0].endswith(":") else 1]
         return " ".join((f"{self.failure.name}:", *first))
@@ -74,7 +74,7 @@ class OnlyEagerRaised(InCall):
 
 @dataclass(frozen=True)
 class OutputStructure(InCall):
-    """The output is another pytree."""
+    """The output has another pytree structure."""
 
     call: int
     expected: str
@@ -136,7 +136,7 @@ class OutputLeaf(OfLeaf, InCall):
 
 @dataclass(frozen=True)
 class OutputIdentity(TogetherOnOneSide):
-    """Outputs are one object with something in eager and not on the path, or the reverse."""
+    """In eager, an output and another tensor are one object. On the path they are not, or the reverse."""
 
     def words(self) -> tuple[str, ...]:
         return ("identity", *self.sorts, *(("new",) if self.new else ()))
@@ -154,9 +154,9 @@ def outputs(reference: Observation, candidate: Observation) -> Iterator[Evidence
         if ours.failure is not None:
             if theirs.failure is None:
                 yield OnlyEagerRaised(number, ours.failure)
-            return
+            return  # after an exception, the state is undefined, and later calls cannot be compared
         if theirs.failure is not None:
-            if not is_guard_failure(theirs):
+            if not is_guard_failure(theirs):  # the check ``guards`` judges these
                 yield PathRaised(theirs.failure, number)
         elif ours.outputs is not None and theirs.outputs is not None:
             yield from _compare(ours.outputs, theirs.outputs, number)

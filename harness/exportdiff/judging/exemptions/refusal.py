@@ -74,7 +74,7 @@ def fix_refusals(fixes: Iterable[Fix]) -> tuple[FixRefusal, ...]:
 
 
 @dataclass(frozen=True)
-class Refused:
+class RefusedPath:
     """A path that a refusal ended."""
 
     name: str
@@ -92,7 +92,7 @@ def refused_by(failure: Failure, refusals: Iterable[Refusal]) -> Refusal | None:
     return next((refusal for refusal in refusals if refusal.covers(failure)), None)
 
 
-def find_refusal(observation: Observation, refusals: Iterable[Refusal]) -> Refused | None:
+def find_refusal(observation: Observation, refusals: Iterable[Refusal]) -> RefusedPath | None:
     """Return the first refusal on a path: of export or lowering, or else of a call."""
     refusals = tuple(refusals)
     if observation.failure is not None:
@@ -100,7 +100,7 @@ def find_refusal(observation: Observation, refusals: Iterable[Refusal]) -> Refus
         if refusal is None:
             return None
         until = replace(observation, failure=None)
-        return Refused(refusal.name, refusal.documented, _first_lines(observation.failure), until)
+        return RefusedPath(refusal.name, refusal.documented, _first_lines(observation.failure), until)
     for number, call in enumerate(observation.calls):
         if call.failure is not None and (refusal := refused_by(call.failure, refusals)) is not None:
             until = replace(
@@ -111,7 +111,7 @@ def find_refusal(observation: Observation, refusals: Iterable[Refusal]) -> Refus
                 mutation_probes=(),
                 deviations=(),
             )
-            return Refused(refusal.name, refusal.documented, _first_lines(call.failure), until)
+            return RefusedPath(refusal.name, refusal.documented, _first_lines(call.failure), until)
     return None
 
 

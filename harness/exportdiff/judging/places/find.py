@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from exportdiff.judging.places.subject import Subject
     from exportdiff.runtime.observing.code_places import CodePlace
     from exportdiff.runtime.observing.logged_values import LoggedValue
-    from exportdiff.runtime.observing.operator_log import Event
+    from exportdiff.runtime.observing.operator_log import LogEntry
     from exportdiff.runtime.paths.run.logged import LoggedRun
 
 
@@ -93,11 +93,11 @@ def _values(parting: Parting) -> tuple[str, str]:
     return one, two
 
 
-def _results(event: Event | None) -> tuple[LoggedValue, ...]:
+def _results(event: LogEntry | None) -> tuple[LoggedValue, ...]:
     return event.values if event is not None else ()
 
 
-def _alone(event: Event | None) -> str:
+def _alone(event: LogEntry | None) -> str:
     if event is None:
         return "not called"
     return str(event.values[0]) if event.values else "called"

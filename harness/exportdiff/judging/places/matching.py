@@ -12,7 +12,7 @@ from exportdiff.runtime.observing.operator_log import BEFORE
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Sequence
 
-    from exportdiff.runtime.observing.operator_log import Event
+    from exportdiff.runtime.observing.operator_log import LogEntry
 
 
 @dataclass
@@ -21,7 +21,7 @@ class Matching:
 
     same: set[int] = field(default_factory=set)
     """The events whose results the path has too."""
-    pairs: dict[int, Event] = field(default_factory=dict)
+    pairs: dict[int, LogEntry] = field(default_factory=dict)
     """The events of the path that stand for events of eager, with the same result or another."""
     extra: set[int] = field(default_factory=set)
     """The indices of the events of the path that stand for no event of eager."""
@@ -29,7 +29,9 @@ class Matching:
     """Named values that the path does not have; they say nothing."""
 
 
-def match(eager: Sequence[Event], here: Sequence[Event], *, same_operators: bool, stride: bool) -> Matching:
+def match(
+    eager: Sequence[LogEntry], here: Sequence[LogEntry], *, same_operators: bool, stride: bool
+) -> Matching:
     """Match two logs, call by call. ``stride``: whether results with other strides are other results."""
     found = Matching()
     _match_named(eager, here, found, exact=same_operators)
@@ -46,7 +48,9 @@ def match(eager: Sequence[Event], here: Sequence[Event], *, same_operators: bool
     return found
 
 
-def _match_named(eager: Sequence[Event], here: Sequence[Event], found: Matching, *, exact: bool) -> None:
+def _match_named(
+    eager: Sequence[LogEntry], here: Sequence[LogEntry], found: Matching, *, exact: bool
+) -> None:
     named = {(event.call, event.name): event for event in here if event.name}
     for event in eager:
         if not event.name:
@@ -61,11 +65,11 @@ def _match_named(eager: Sequence[Event], here: Sequence[Event], found: Matching,
 
 
 def _match_operators(
-    ours: Sequence[Event], theirs: Sequence[Event], found: Matching, *, stride: bool
+    ours: Sequence[LogEntry], theirs: Sequence[LogEntry], found: Matching, *, stride: bool
 ) -> None:
     """Match operators in their order: first those with equal results, then those between them."""
 
-    def with_results(event: Event) -> Hashable:
+    def with_results(event: LogEntry) -> Hashable:
         strides = tuple(value.stride for value in event.values) if stride else ()
         return (*_operator(event), strides, *(value.digest for value in event.values))
 
@@ -84,12 +88,12 @@ def _match_operators(
     _match_rest(ours, theirs, found)
 
 
-def _match_rest(ours: Sequence[Event], theirs: Sequence[Event], found: Matching) -> None:
+def _match_rest(ours: Sequence[LogEntry], theirs: Sequence[LogEntry], found: Matching) -> None:
     """In each gap between matched events, match the events of the same operator."""
     taken = {event.index for event in found.pairs.values()}
     index = {event.index: at for at, event in enumerate(theirs)}
     start = 0
-    gap: list[Event] = []
+    gap: list[LogEntry] = []
     for event in (*ours, None):
         if event is not None and event.index not in found.pairs:
             gap.append(event)
@@ -106,7 +110,7 @@ def _match_rest(ours: Sequence[Event], theirs: Sequence[Event], found: Matching)
         start = max(start, end + 1)
 
 
-def _match_replaced(gap: Sequence[Event], rest: Sequence[Event], found: Matching) -> None:
+def _match_replaced(gap: Sequence[LogEntry], rest: Sequence[LogEntry], found: Matching) -> None:
     """Match the other operators of a gap, if they give tensors of the same shapes."""
     left = list(rest)
     for event in gap:
@@ -118,32 +122,32 @@ def _match_replaced(gap: Sequence[Event], rest: Sequence[Event], found: Matching
 
 
 def _blocks(
-    ours: Sequence[Event], theirs: Sequence[Event], key: Callable[[Event], Hashable]
+    ours: Sequence[LogEntry], theirs: Sequence[LogEntry], key: Callable[[LogEntry], Hashable]
 ) -> list[tuple[int, int, int]]:
     matcher = SequenceMatcher(None, list(map(key, ours)), list(map(key, theirs)), autojunk=False)
     return [(block.a, block.b, block.size) for block in matcher.get_matching_blocks()]
 
 
 def _moved(
-    ours: Sequence[Event], theirs: Sequence[Event], key: Callable[[Event], Hashable]
-) -> list[tuple[Event, Event]]:
+    ours: Sequence[LogEntry], theirs: Sequence[LogEntry], key: Callable[[LogEntry], Hashable]
+) -> list[tuple[LogEntry, LogEntry]]:
     """Match events with equal results that are in another order."""
-    by_key: dict[Hashable, list[Event]] = defaultdict(list)
+    by_key: dict[Hashable, list[LogEntry]] = defaultdict(list)
     for event in reversed(theirs):
         by_key[key(event)].append(event)
     return [(event, by_key[key(event)].pop()) for event in ours if by_key[key(event)]]
 
 
-def _operator(event: Event) -> tuple[Hashable, ...]:
+def _operator(event: LogEntry) -> tuple[Hashable, ...]:
     return event.operator, event.backward, tuple((value.dtype, value.shape) for value in event.values)
 
 
-def _match_results(ours: Sequence[Event], theirs: Sequence[Event], found: Matching) -> None:
+def _match_results(ours: Sequence[LogEntry], theirs: Sequence[LogEntry], found: Matching) -> None:
     """Match events by their results alone, up to rounding: the path has other operators.
 
     An operator of eager is there if something on the path gives what it gave.
     """
-    by_shape: dict[Hashable, list[Event]] = defaultdict(list)
+    by_shape: dict[Hashable, list[LogEntry]] = defaultdict(list)
     for event in theirs:
         for shape in {value.shape for value in event.values}:
             by_shape[shape].append(event)
@@ -159,17 +163,17 @@ def _match_results(ours: Sequence[Event], theirs: Sequence[Event], found: Matchi
             found.pairs[event.index] = other
 
 
-def _gives(other: Event, event: Event) -> bool:
+def _gives(other: LogEntry, event: LogEntry) -> bool:
     return any(event.values[0].resembles(value) for value in other.values)
 
 
-def _equal(event: Event, other: Event) -> bool:
+def _equal(event: LogEntry, other: LogEntry) -> bool:
     return len(event.values) == len(other.values) and all(
         ours.equals(theirs) for ours, theirs in zip(event.values, other.values, strict=True)
     )
 
 
-def _alike(event: Event, other: Event) -> bool:
+def _alike(event: LogEntry, other: LogEntry) -> bool:
     return len(event.values) == len(other.values) and all(
         ours.resembles(theirs) for ours, theirs in zip(event.values, other.values, strict=True)
     )

@@ -13,25 +13,25 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from exportdiff.judging.places.matching import Matching
-    from exportdiff.runtime.observing.operator_log import Event
+    from exportdiff.runtime.observing.operator_log import LogEntry
 
 
 @dataclass(frozen=True)
 class Parting:
     """The first event in which both sides differ."""
 
-    eager: Event | None
+    eager: LogEntry | None
     """None: the path does something that eager does not do."""
-    here: Event | None
+    here: LogEntry | None
     """None: the path does not do it."""
-    written: Event | None = None
+    written: LogEntry | None = None
     """The named value on the path, if the event itself is right, and its result did not arrive there."""
     requires_grad: bool | None = None
     """Whether the result requires grad in eager, if that is the difference."""
 
 
 def search(
-    eager: Sequence[Event], here: Sequence[Event], matching: Matching, targets: Iterable[Event]
+    eager: Sequence[LogEntry], here: Sequence[LogEntry], matching: Matching, targets: Iterable[LogEntry]
 ) -> Parting | None:
     """Return the first difference that the targets, which are named values of eager, depend on."""
     targets = list(targets)
@@ -43,7 +43,7 @@ def search(
     return max(found, key=lambda each: each.eager.index if each.eager is not None else -1, default=None)
 
 
-def first_of_all(eager: Sequence[Event], here: Sequence[Event], matching: Matching) -> Parting | None:
+def first_of_all(eager: Sequence[LogEntry], here: Sequence[LogEntry], matching: Matching) -> Parting | None:
     """Return the first difference in the order of eager, whatever depends on it."""
     for event in eager:
         if event.operator and event.index not in matching.same and _is_clean(eager, matching, event):
@@ -52,7 +52,7 @@ def first_of_all(eager: Sequence[Event], here: Sequence[Event], matching: Matchi
     return Parting(None, extra[0]) if extra else None
 
 
-def first_moved(eager: Sequence[Event], matching: Matching) -> Parting | None:
+def first_moved(eager: Sequence[LogEntry], matching: Matching) -> Parting | None:
     """Return the first operator that another module runs than in eager."""
     for event in eager:
         other = matching.pairs.get(event.index)
@@ -64,7 +64,7 @@ def first_moved(eager: Sequence[Event], matching: Matching) -> Parting | None:
 
 
 def first_without_gradient(
-    eager: Sequence[Event], matching: Matching, ours: Mapping[int, bool], theirs: Mapping[int, bool]
+    eager: Sequence[LogEntry], matching: Matching, ours: Mapping[int, bool], theirs: Mapping[int, bool]
 ) -> Parting | None:
     """Return the first operator whose result requires grad on one side only."""
     for event in eager:
@@ -77,11 +77,11 @@ def first_without_gradient(
     return None
 
 
-def _is_clean(eager: Sequence[Event], matching: Matching, event: Event) -> bool:
+def _is_clean(eager: Sequence[LogEntry], matching: Matching, event: LogEntry) -> bool:
     return not _wrong(eager, matching, event.reads)
 
 
-def _wrong(eager: Sequence[Event], matching: Matching, start: Iterable[int]) -> set[int]:
+def _wrong(eager: Sequence[LogEntry], matching: Matching, start: Iterable[int]) -> set[int]:
     """Return the events with other results, going back from ``start`` through such events alone."""
     found: set[int] = set()
     todo, seen = list(start), set()
@@ -96,7 +96,9 @@ def _wrong(eager: Sequence[Event], matching: Matching, start: Iterable[int]) -> 
     return found
 
 
-def _parting(eager: Sequence[Event], here: Sequence[Event], matching: Matching, event: Event) -> Parting:
+def _parting(
+    eager: Sequence[LogEntry], here: Sequence[LogEntry], matching: Matching, event: LogEntry
+) -> Parting:
     other = matching.pairs.get(event.index)
     if event.name and (lost := _not_arrived(eager, here, matching, event)) is not None:
         return lost
@@ -106,7 +108,7 @@ def _parting(eager: Sequence[Event], here: Sequence[Event], matching: Matching, 
 
 
 def _not_arrived(
-    eager: Sequence[Event], here: Sequence[Event], matching: Matching, target: Event
+    eager: Sequence[LogEntry], here: Sequence[LogEntry], matching: Matching, target: LogEntry
 ) -> Parting | None:
     """All is right that a named value is made from: say what should have written it, or what else does."""
     other = matching.pairs.get(target.index)
@@ -125,11 +127,11 @@ _WRITE_BACK = "aten.copy_.default"
 
 
 def _extra(
-    eager: Sequence[Event], here: Sequence[Event], matching: Matching, event: Event, other: Event
-) -> Event | None:
+    eager: Sequence[LogEntry], here: Sequence[LogEntry], matching: Matching, event: LogEntry, other: LogEntry
+) -> LogEntry | None:
     """Return the first event that only the path has, and that changed what ``other`` reads."""
     known = {value.digest for number in event.reads for value in eager[number].values}
-    found: list[Event] = []
+    found: list[LogEntry] = []
     todo, seen = list(other.reads), set()
     while todo:
         number = todo.pop()

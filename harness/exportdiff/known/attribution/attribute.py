@@ -23,7 +23,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from exportdiff.judging.judge_case import judge_case
-from exportdiff.known.attribution.explained import UNRESOLVED, ExplainedFinding, RootCause, on_paths
+from exportdiff.known.attribution.explained import UNRESOLVED, ExplainedFinding, KnownCause, on_paths
 from exportdiff.known.attribution.knowledge import Knowledge
 from exportdiff.known.attribution.resemblance import resembling, shows_as
 from exportdiff.known.attribution.smallest import Smallest
@@ -262,11 +262,11 @@ class _Search:
             )
         )
 
-    def _causes(self, finding: Finding, names: Collection[str]) -> tuple[RootCause, ...]:
+    def _causes(self, finding: Finding, names: Collection[str]) -> tuple[KnownCause, ...]:
         entries = _likely_entries(finding, self._trial.case, self._known)
         first = {entry.fix: entry.root for entry in reversed(entries)}
         roots = {name: first.get(name, "") for name in sorted(names)}
-        return tuple(RootCause(name, root, self._known.bug(root)) for name, root in roots.items())
+        return tuple(KnownCause(name, root, self._known.bug(root)) for name, root in roots.items())
 
 
 def on_first_paths(verdict: Verdict) -> Verdict:

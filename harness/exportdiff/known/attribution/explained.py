@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class RootCause:
+class KnownCause:
     """A known root cause."""
 
     name: str
@@ -28,7 +28,7 @@ class RootCause:
         return self.entry or self.name
 
 
-UNRESOLVED = RootCause("several fixes")
+UNRESOLVED = KnownCause("several fixes")
 """The attribution ended before it was known which of several fixes are necessary."""
 
 
@@ -42,7 +42,7 @@ class ExplainedFinding:
     """A finding, on the paths that have the same causes."""
 
     finding: Finding
-    causes: tuple[RootCause, ...] = ()
+    causes: tuple[KnownCause, ...] = ()
     """Empty: the finding is new, or the search for its causes ended early."""
     remark: str = ""
     """Why the answer is not complete: the attribution ran out of time."""

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from exportdiff.known.attribution.explained import ExplainedFinding, RootCause
+from exportdiff.known.attribution.explained import ExplainedFinding, KnownCause
 from exportdiff.runtime.paths import parse
 
 if TYPE_CHECKING:
@@ -39,12 +39,12 @@ def resembling(
     """Return the finding with the entries that it resembles; None if there is none."""
     owners = {entry.name: entry.root for entry in known.entries if _triggered(entry, finding, tags)}
     if owners:
-        causes = tuple(RootCause(name, root, known.bug(root)) for name, root in sorted(owners.items()))
+        causes = tuple(KnownCause(name, root, known.bug(root)) for name, root in sorted(owners.items()))
         return ExplainedFinding(finding, causes, by="resemblance")
     entry = _most_alike(finding, case, known)
     if entry is None:
         return None
-    cause = RootCause(entry.fix, entry.root, known.bug(entry.root))
+    cause = KnownCause(entry.fix, entry.root, known.bug(entry.root))
     return ExplainedFinding(finding, (cause,), by="resemblance")
 
 

@@ -19,10 +19,10 @@ from typing import TYPE_CHECKING
 from exportdiff.judging.judge_case import judge_case
 from exportdiff.known.attribution.attribute import entry_that_predicts, likely_order
 from exportdiff.known.attribution.classification import NEW, Classification
-from exportdiff.known.attribution.explained import ExplainedFinding, RootCause, on_paths
+from exportdiff.known.attribution.explained import ExplainedFinding, KnownCause, on_paths
 from exportdiff.known.attribution.resemblance import resembling
 from exportdiff.known.attribution.smallest import Smallest
-from exportdiff.known.attribution.trial import Budget, OutOfBudget, PathFindings, Trial
+from exportdiff.known.attribution.trial import Budget, OutOfBudget, Trial, TrialAnswer
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
@@ -99,7 +99,7 @@ def find_exposing_fixes(
 class _Sorting:
     """Sorts the findings of one program."""
 
-    def __init__(self, trial: Trial, plain: Mapping[Path, PathFindings], search: bool) -> None:
+    def __init__(self, trial: Trial, plain: Mapping[Path, TrialAnswer], search: bool) -> None:
         self._trial = trial
         self._search = search
         self._known = trial.known
@@ -142,7 +142,7 @@ class _Sorting:
         # The corpus may record that a fix exposes it.
         entry = entry_that_predicts(finding, fixes, self._known) if kind == "masked" else None
         if entry is not None:
-            cause = RootCause(entry.fix, entry.file.stem, self._known.bug(entry.root))
+            cause = KnownCause(entry.fix, entry.file.stem, self._known.bug(entry.root))
             return ExplainedFinding(finding, (cause,))
         return ResidualFinding(finding, Classification(kind, fixes, remark))
 

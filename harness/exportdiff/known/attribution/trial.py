@@ -51,7 +51,7 @@ class Budget:
 
 
 @dataclass(frozen=True)
-class PathFindings:
+class TrialAnswer:
     """What one path shows."""
 
     status: str
@@ -77,7 +77,7 @@ class Trial:
     case: Case
     known: Knowledge
     judge: Judge = judge_case
-    _seen: dict[tuple[frozenset[str], Path], PathFindings] = field(default_factory=dict)
+    _seen: dict[tuple[frozenset[str], Path], TrialAnswer] = field(default_factory=dict)
     _executed: dict[Path, Mapping[str, frozenset[Line]]] = field(default_factory=dict)
 
     def record(self, names: frozenset[str], paths: Iterable[Path], verdict: Verdict | None) -> None:
@@ -91,7 +91,7 @@ class Trial:
 
     def evaluate(
         self, names: frozenset[str], paths: Iterable[Path], budget: Budget
-    ) -> Mapping[Path, PathFindings]:
+    ) -> Mapping[Path, TrialAnswer]:
         """Return what the paths show with only these fixes installed. Raises OutOfBudget."""
         paths = tuple(paths)
         missing = tuple(path for path in paths if (names, path) not in self._seen)
@@ -134,13 +134,13 @@ class Trial:
             return None  # with them, the model cannot even be built
 
 
-def shown_by_path(paths: Iterable[Path], verdict: Verdict | None) -> dict[Path, PathFindings]:
+def shown_by_path(paths: Iterable[Path], verdict: Verdict | None) -> dict[Path, TrialAnswer]:
     """Return what each of these paths shows in a verdict; None: the case could not be judged."""
     if verdict is None or not verdict.valid:
-        return {path: PathFindings("invalid") for path in paths}
+        return {path: TrialAnswer("invalid") for path in paths}
     results = {result.path: result for result in verdict.paths}
     return {
-        path: PathFindings(
+        path: TrialAnswer(
             results[path].status if path in results else "",
             tuple(each for each in verdict.findings if path in each.shown_on),
             results[path].reason if path in results else "",

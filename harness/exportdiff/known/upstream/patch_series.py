@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from exportdiff.known.corpus.ranking import RootCause
-    from exportdiff.known.upstream.plain_program import Outcome
+    from exportdiff.known.upstream.plain_program import ProgramResult
     from exportdiff.runtime.patching.fix import Fix
 
 _FIELDS = re.compile(r"^(Fits|Kind|Refuses):.*\n?", re.MULTILINE)
@@ -154,7 +154,7 @@ def _changing(path: str, fixes: Iterable[Fix]) -> tuple[Fix, ...]:
     return tuple(fix for fix in fixes if path in dict(fix.files))
 
 
-def _refuses(outcome: Outcome, fixes: Iterable[Fix]) -> bool:
+def _refuses(outcome: ProgramResult, fixes: Iterable[Fix]) -> bool:
     """Whether a program raises what one of its fixes declares, or anything if a fix is of kind "refuse"."""
     declared = any(refused.text in outcome.message for fix in fixes for refused in fix.refuses)
     return bool(outcome.error) and (declared or any(fix.kind == "refuse" for fix in fixes))

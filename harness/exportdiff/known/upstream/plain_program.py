@@ -91,7 +91,7 @@ class PlainProgram:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class ProgramResult:
     """The result of a program in a fresh process."""
 
     right: bool = False
@@ -131,7 +131,7 @@ def plain_program(entry: Entry) -> PlainProgram:
     return PlainProgram(tuple(_imports(tree, text)), definitions, statements, compares)
 
 
-def run_program(program: PlainProgram, within: Within = nullcontext) -> Outcome:
+def run_program(program: PlainProgram, within: Within = nullcontext) -> ProgramResult:
     """Run a program in a fresh process; an exception that it raises is a result. See ``run_file``."""
     with scratch.make() as folder:
         root = pathlib.Path(folder)
@@ -140,13 +140,13 @@ def run_program(program: PlainProgram, within: Within = nullcontext) -> Outcome:
         runner.write_text(_RUNNER.format(answer=str(answer), file=str(file), frames=FRAMES), encoding="utf-8")
         run = run_file(runner, within=within)
         if not answer.exists():
-            return Outcome(message=run.problem or run.last_line)
+            return ProgramResult(message=run.problem or run.last_line)
         fields = json.loads(answer.read_text(encoding="utf-8"))
     if "error" not in fields:
-        return Outcome(fields["right"], tuple(fields["values"]))
+        return ProgramResult(fields["right"], tuple(fields["values"]))
     trace = _without_folders(fields["traceback"], folder)
     line = fields["line"] - program.head.count("\n")
-    return Outcome(False, (), fields["error"], fields["message"], trace, line)
+    return ProgramResult(False, (), fields["error"], fields["message"], trace, line)
 
 
 def _lines_of(node: ast.stmt, lines: list[str]) -> str:

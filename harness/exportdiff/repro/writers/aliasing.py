@@ -15,7 +15,7 @@ from exportdiff.judging.checks.aliasing import (
     WriteRefused,
     WriteShows,
 )
-from exportdiff.repro.parts import Parts, last_call
+from exportdiff.repro.parts import ScriptParts, last_call
 from exportdiff.repro.paste import Template
 from exportdiff.repro.templates import pairs
 from exportdiff.repro.templates.scripts import compare, consecutive_calls, first_call
@@ -87,32 +87,32 @@ def after_backward(out: Any, given: Any, module: Any) -> dict[str, str]:
     return {"the backward pass": "works"}
 
 
-def compare_objects(finding: Finding, *, split: bool) -> Parts:
+def compare_objects(finding: Finding, *, split: bool) -> ScriptParts:
     """Write down what is one object on one side only; ``split``: in eager."""
     found = pairs.object_split if split else pairs.objects_merged
     return _compare(finding, Template(objects, name="observe"), Template(found))
 
 
-def _compare(finding: Finding, observe: Template, found: Template) -> Parts:
+def _compare(finding: Finding, observe: Template, found: Template) -> ScriptParts:
     calls = Template(consecutive_calls if finding.call else first_call)
     script = [calls, Template(pairs.pairs_with_output), found, Template(pairs.verdict)]
-    return Parts([observe], script, call=last_call(finding))
+    return ScriptParts([observe], script, call=last_call(finding))
 
 
-def write(finding: Finding) -> Parts | None:
+def write(finding: Finding) -> ScriptParts | None:
     """Write down who shares memory with an output, and where a write to it shows."""
     match finding.evidence:
         case WriteRefused(output=output) | WriteShows(output=output) | WriteDiffers(output=output):
             place = {"PLACE": repr(output.removeprefix(OUTPUT))}
             functions = [Template(write_to), Template(after_write, place, name="observe")]
-            return Parts(functions, [Template(first_call), Template(compare)])
+            return ScriptParts(functions, [Template(first_call), Template(compare)])
         case WriteBarred(output=output):
             place = {"PLACE": repr(output.removeprefix(OUTPUT))}
             observe = Template(after_add, place, name="observe")
-            return Parts([observe], [Template(first_call), Template(compare)])
+            return ScriptParts([observe], [Template(first_call), Template(compare)])
         case BackwardBarred():
             observe = Template(after_backward, name="observe")
-            return Parts([observe], [Template(first_call), Template(compare)])
+            return ScriptParts([observe], [Template(first_call), Template(compare)])
         case OutputMemory(new=new):
             found = pairs.memory_merged if new else pairs.memory_split
             return _compare(finding, Template(memories, name="observe"), Template(found))

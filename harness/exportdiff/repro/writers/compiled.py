@@ -16,7 +16,7 @@ from exportdiff.judging.checks.outputs import OutputAttribute, OutputLeaf, Outpu
 from exportdiff.judging.checks.purity import ProcessLeftDifferent
 from exportdiff.judging.checks.state import AttributeDiffers, StateLeaf, UpdateLost
 from exportdiff.repro.deviating_calls import deviating_parts
-from exportdiff.repro.parts import Parts, last_call
+from exportdiff.repro.parts import ScriptParts, last_call
 from exportdiff.repro.paste import Template
 from exportdiff.repro.templates import observers
 from exportdiff.repro.templates.scripts import compare
@@ -199,11 +199,11 @@ def try_both_deviating() -> None:
     sys.exit(0)
 
 
-def write(finding: Finding) -> Parts | None:
+def write(finding: Finding) -> ScriptParts | None:
     """Write down what a compiled model does in another way than the same model, called in the same order."""
     match finding.evidence:
         case Recompiled():
-            return Parts([Template(noted)], [Template(call_again)])
+            return ScriptParts([Template(noted)], [Template(call_again)])
         case WrongAnswer(altered=altered):
             functions = [Template(observers.everything, name="observe")]
             return deviating_parts(altered, functions, [Template(call_both_deviating)])
@@ -222,16 +222,16 @@ def write(finding: Finding) -> Parts | None:
     return None
 
 
-def _calls(finding: Finding, observe: Template, *observes: str) -> Parts:
+def _calls(finding: Finding, observe: Template, *observes: str) -> ScriptParts:
     calls = Template(calls_of_each, {"SEVERAL": bool(finding.call)})
-    return Parts([observe], [calls, Template(compare)], call=last_call(finding), observes=observes)
+    return ScriptParts([observe], [calls, Template(compare)], call=last_call(finding), observes=observes)
 
 
-def _setting(finding: Finding, evidence: ProcessLeftDifferent) -> Parts:
+def _setting(finding: Finding, evidence: ProcessLeftDifferent) -> ScriptParts:
     """Write down what calls leave changed for the whole process."""
     stream = evidence.name.removeprefix("text on ")
     if stream in STREAMS:
-        return Parts([], [Template(compare_prints, {"redirect_stdout": f"redirect_{STREAMS[stream]}"})])
+        return ScriptParts([], [Template(compare_prints, {"redirect_stdout": f"redirect_{STREAMS[stream]}"})])
     observe = observing_setting(evidence.name)
     if evidence.altered is not None:
         script = [Template(deviating_call_of_each), Template(compare)]

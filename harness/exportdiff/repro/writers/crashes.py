@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
-from exportdiff.repro.parts import Parts, last_call
+from exportdiff.repro.parts import ScriptParts, last_call
 from exportdiff.repro.paste import Template
 from exportdiff.repro.stable_words import plain_part
 from exportdiff.repro.templates.stand_ins import (
@@ -93,12 +93,14 @@ def exception_words(failure: Failure) -> dict[str, str | bool]:
 _STAGES = {"export": "export", "lower": "making the RUNNER", "run": "calling the RUNNER"}
 
 
-def crash(finding: Finding, failure: Failure) -> Parts:
+def crash(finding: Finding, failure: Failure) -> ScriptParts:
     """Return the parts for an exception. The file does not catch any other one."""
     error = exception_words(failure)
     if finding.call:
-        return Parts([], [Template(try_consecutive_calls, error)], call=last_call(finding))
+        return ScriptParts([], [Template(try_consecutive_calls, error)], call=last_call(finding))
     attempt = Template(
         try_stage, {**error, "LOWERS": finding.stage != "export", "RUNS": finding.stage == "run"}
     )
-    return Parts([], [Template(run_eager), attempt, Template(report, {"STAGE": _STAGES[finding.stage]})])
+    return ScriptParts(
+        [], [Template(run_eager), attempt, Template(report, {"STAGE": _STAGES[finding.stage]})]
+    )

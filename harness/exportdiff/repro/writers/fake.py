@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import torch
 
 from exportdiff.judging.checks.fake import WrongFake
-from exportdiff.repro.parts import Parts
+from exportdiff.repro.parts import ScriptParts
 from exportdiff.repro.paste import Template
 from exportdiff.repro.templates.properties import PROPERTIES
 from exportdiff.repro.templates.stand_ins import (
@@ -65,11 +65,11 @@ def run_graph() -> None:
     sys.exit(bool(wrong))
 
 
-def write(finding: Finding) -> Parts | None:
+def write(finding: Finding) -> ScriptParts | None:
     """Write down nodes that have other metadata than their fake tensors."""
     if not isinstance(finding.evidence, WrongFake):
         return None
     word = finding.evidence.leaf.word
     values: Values = {"WORD": word, "FACT": PROPERTIES[word], "OF_SIZES": word in ("shape", "stride")}
     script = Template(run_graph, {"FOR_INFERENCE": for_inference(finding.path)})
-    return Parts([Template(Compare, values)], [script])
+    return ScriptParts([Template(Compare, values)], [script])

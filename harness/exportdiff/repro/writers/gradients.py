@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from exportdiff.judging.checks.gradients import BackwardRaised, GradientFlow, GradientLeaf
-from exportdiff.repro.parts import Parts
+from exportdiff.repro.parts import ScriptParts
 from exportdiff.repro.paste import Template
 from exportdiff.repro.templates.scripts import compare, first_call
 from exportdiff.repro.templates.stand_ins import WORDED, WORDS
@@ -51,7 +51,7 @@ def observe_whether(out: Any, given: Any, module: Any) -> dict[str, Any]:
     return {"backward pass": "works"}
 
 
-def write(finding: Finding) -> Parts | None:
+def write(finding: Finding) -> ScriptParts | None:
     """Write down backward passes that fail, and other gradients."""
     match finding.evidence:
         case BackwardRaised(failure=failure):
@@ -60,4 +60,4 @@ def write(finding: Finding) -> Parts | None:
             observing = Template(observe)
         case _:
             return None
-    return Parts([Template(weights), observing], [Template(first_call), Template(compare)])
+    return ScriptParts([Template(weights), observing], [Template(first_call), Template(compare)])

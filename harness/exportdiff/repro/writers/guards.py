@@ -11,7 +11,7 @@ import torch
 from exportdiff.judging.checks.guards.check import CallRefused, WrongRecord
 from exportdiff.judging.checks.guards.deviations import BrokenByRefusal, RefusedButChanged, WrongAnswer
 from exportdiff.repro.deviating_calls import deviating_parts
-from exportdiff.repro.parts import Parts
+from exportdiff.repro.parts import ScriptParts
 from exportdiff.repro.paste import Template
 from exportdiff.repro.templates.observers import everything
 from exportdiff.repro.templates.properties import PROPERTIES
@@ -150,7 +150,7 @@ def call_again() -> None:
     sys.exit(bool(wrong))
 
 
-def write(finding: Finding) -> Parts | None:
+def write(finding: Finding) -> ScriptParts | None:
     """Write down wrong records, refusals, and deviating calls that are answered wrongly."""
     match finding.evidence:
         case CallRefused(failure=failure):
@@ -171,9 +171,9 @@ def write(finding: Finding) -> Parts | None:
             }
             head = Template(given_inputs if sort == "input" else own_state, values)
             end = Template(compare_records, {"WORD": leaf.word, "FACT": fact})
-            return Parts([], [head, end], of_program=True)
+            return ScriptParts([], [head, end], of_program=True)
     return None
 
 
-def _deviating(altered: Altered, script: Template) -> Parts:
+def _deviating(altered: Altered, script: Template) -> ScriptParts:
     return deviating_parts(altered, [Template(everything, name="observe")], [script])

@@ -8,7 +8,7 @@ import torch
 
 from exportdiff.judging.checks.inputs import InputLeaf, InputStructure
 from exportdiff.repro.observe_functions import observing_leaves
-from exportdiff.repro.parts import Parts, last_call
+from exportdiff.repro.parts import ScriptParts, last_call
 from exportdiff.repro.paste import Template
 from exportdiff.repro.templates.scripts import compare, consecutive_calls, first_call
 
@@ -28,10 +28,10 @@ def observing_inputs(evidence: InputLeaf | InputStructure) -> Template:
     return Template(structure, name="observe")
 
 
-def write(finding: Finding) -> Parts | None:
+def write(finding: Finding) -> ScriptParts | None:
     """Write down what a call changes in its arguments."""
     if not isinstance(finding.evidence, InputLeaf | InputStructure):
         return None
     observe = observing_inputs(finding.evidence)
     calls = Template(consecutive_calls if finding.call else first_call)
-    return Parts([observe], [calls, Template(compare)], call=last_call(finding), observes=("given",))
+    return ScriptParts([observe], [calls, Template(compare)], call=last_call(finding), observes=("given",))

@@ -16,7 +16,7 @@ from exportdiff.judging.checks.outputs import (
     PathRaised,
 )
 from exportdiff.repro.observe_functions import observing_leaves
-from exportdiff.repro.parts import Parts, last_call
+from exportdiff.repro.parts import ScriptParts, last_call
 from exportdiff.repro.paste import Template
 from exportdiff.repro.templates.scripts import compare, consecutive_calls, first_call
 from exportdiff.repro.templates.stand_ins import ATTRIBUTE, CALLS, export, inputs, lower, make
@@ -61,20 +61,22 @@ def compare_exceptions() -> None:
     sys.exit(1 if bug else 0 if expected in ("ERROR", seen) else 3)
 
 
-def write(finding: Finding) -> Parts | None:
+def write(finding: Finding) -> ScriptParts | None:
     """Write down exceptions, and differences of the structure and the leaves of outputs."""
     match finding.evidence:
         case PathRaised(failure=failure):
             return crash(finding, failure)
         case OnlyEagerRaised(failure=failure):
             script = [Template(compare_exceptions, {"ERROR": failure.name})]
-            return Parts([], script, call=max(last_call(finding), 1))
+            return ScriptParts([], script, call=max(last_call(finding), 1))
         case OutputIdentity(new=new):
             return compare_objects(finding, split=not new)
         case OutputStructure() | OutputLeaf() | OutputAttribute() as evidence:
             calls = Template(consecutive_calls if finding.call else first_call)
             observe = observing_outputs(evidence)
-            return Parts([observe], [calls, Template(compare)], call=last_call(finding), observes=("out",))
+            return ScriptParts(
+                [observe], [calls, Template(compare)], call=last_call(finding), observes=("out",)
+            )
     return None
 
 

@@ -9,7 +9,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from exportdiff.judging.checks.alive import ProcessDied
-from exportdiff.repro.parts import Parts
+from exportdiff.repro.parts import ScriptParts
 from exportdiff.repro.paste import Template
 from exportdiff.repro.templates.stand_ins import HANGS, MEMORY, SECONDS, export, inputs, lower, make
 
@@ -60,11 +60,11 @@ def run_apart_in_memory() -> None:
     sys.exit(1 if bug else 3 if code else 0)
 
 
-def write(finding: Finding) -> Parts | None:
+def write(finding: Finding) -> ScriptParts | None:
     """Write down how a process ends that runs the path."""
     if not isinstance(finding.evidence, ProcessDied):
         return None
     if finding.evidence.memory is not None:
         # Half of the limit: the process that runs the file has the same one, and must not end first.
-        return Parts([], [Template(run_apart_in_memory, {"MEMORY": str(finding.evidence.memory // 2)})])
-    return Parts([], [Template(run_apart, {"HANGS": finding.evidence.kind == "hang"})])
+        return ScriptParts([], [Template(run_apart_in_memory, {"MEMORY": str(finding.evidence.memory // 2)})])
+    return ScriptParts([], [Template(run_apart, {"HANGS": finding.evidence.kind == "hang"})])

@@ -24,7 +24,7 @@ from exportdiff.judging.checks.purity import (
 )
 from exportdiff.repro.deviating_calls import deviating_parts
 from exportdiff.repro.observe_functions import observing, observing_leaves
-from exportdiff.repro.parts import Parts, last_call
+from exportdiff.repro.parts import ScriptParts, last_call
 from exportdiff.repro.paste import Template
 from exportdiff.repro.templates import observers
 from exportdiff.repro.templates.scripts import compare
@@ -240,12 +240,12 @@ _STATE = {"parameter": parameters, "buffer": buffers, "constant": observers.cons
 _MODULES = {"training flag": training_flags, "hooks": hooks}
 
 
-def write(finding: Finding) -> Parts | None:
+def write(finding: Finding) -> ScriptParts | None:
     """Write down what export or lowering changes or prints."""
     match finding.evidence:
         case Printed(stage=stage, stream=stream):
             values: Values = {"redirect_stdout": f"redirect_{STREAMS[stream]}", "LOWERS": stage == "lower"}
-            return Parts([], [Template(print_while, values), Template(report_print)])
+            return ScriptParts([], [Template(print_while, values), Template(report_print)])
         case HeldTensorChanged(aspect=aspect, name=name):
             return _around(finding, [observing(held_tensor, aspect, OWNER=_written(name))], "module")
         case StateChanged(sort=sort, aspect=aspect):
@@ -273,7 +273,7 @@ def write(finding: Finding) -> Parts | None:
         case ProcessLeftDifferent(name=name, altered=None):
             calls = Template(calls_of_each, {"SEVERAL": bool(finding.call)})
             functions = [observing_setting(name)]
-            return Parts(functions, [calls, Template(compare)], call=last_call(finding))
+            return ScriptParts(functions, [calls, Template(compare)], call=last_call(finding))
         case ProcessLeftDifferent(name=name, altered=deviation) if deviation is not None:
             script = [Template(deviating_call_of_each), Template(compare)]
             return deviating_parts(deviation, [observing_setting(name)], script)
@@ -293,11 +293,11 @@ def _written(name: str) -> str:
 STREAMS = {"standard output": "stdout", "standard error": "stderr"}
 
 
-def _around(finding: Finding, functions: list[Template], *observes: str) -> Parts:
+def _around(finding: Finding, functions: list[Template], *observes: str) -> ScriptParts:
     """Return parts that observe before and after a stage."""
     script, stage = _STAGES[finding.stage]
     end = Template(compare_before_after, {"STAGE": stage})
-    return Parts(functions, [Template(script), end], observes=observes)
+    return ScriptParts(functions, [Template(script), end], observes=observes)
 
 
 _STAGES: dict[str, tuple[Callable[..., Any], str]] = {

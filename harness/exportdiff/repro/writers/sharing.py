@@ -18,7 +18,7 @@ from exportdiff.judging.checks.sharing import (
     TensorsMerged,
     TensorSplit,
 )
-from exportdiff.repro.parts import Parts
+from exportdiff.repro.parts import ScriptParts
 from exportdiff.repro.paste import Template
 from exportdiff.repro.templates import pairs
 from exportdiff.repro.templates.scripts import both_models, compare
@@ -172,7 +172,7 @@ def edit_and_try(eager: Any, candidate: Any) -> Any:
     return expected, seen
 
 
-def write(finding: Finding) -> Parts | None:
+def write(finding: Finding) -> ScriptParts | None:
     """Write down which names are one tensor or share memory, and what an edit does."""
     match finding.evidence:
         case TensorSplit():
@@ -184,9 +184,9 @@ def write(finding: Finding) -> Parts | None:
         case MemoryMerged():
             return _compare(memories, pairs.memory_merged)
         case CopyShares():
-            return Parts([Template(state, name="observe")], [Template(compare_with_copy)])
+            return ScriptParts([Template(state, name="observe")], [Template(compare_with_copy)])
         case CallVariantState():
-            return Parts([Template(objects, name="observe")], [Template(compare_call_variants)])
+            return ScriptParts([Template(objects, name="observe")], [Template(compare_call_variants)])
         case EditDiffers():
             return _edited(finding, Template(edit_and_call, {"FACTOR": str(FACTOR)}))
         case EditRaised(failure=failure):
@@ -196,12 +196,12 @@ def write(finding: Finding) -> Parts | None:
     return None
 
 
-def _edited(finding: Finding, edited: Template) -> Parts:
+def _edited(finding: Finding, edited: Template) -> ScriptParts:
     functions = [Template(all_state), Template(outputs, name="observe")]
     called = [Template(call_both)] if finding.mode == "compile" else []
-    return Parts(functions, [Template(make_both), *called, edited, Template(compare)])
+    return ScriptParts(functions, [Template(make_both), *called, edited, Template(compare)])
 
 
-def _compare(observe: Callable[..., Any], found: Callable[..., Any]) -> Parts:
+def _compare(observe: Callable[..., Any], found: Callable[..., Any]) -> ScriptParts:
     script: list[Callable[..., Any]] = [both_models, observe_both, pairs.all_pairs, found, pairs.verdict]
-    return Parts([Template(observe, name="observe")], [Template(piece) for piece in script])
+    return ScriptParts([Template(observe, name="observe")], [Template(piece) for piece in script])

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from exportdiff.judging.checks.state import StateAdded, StateLeaf, StateMissing, UpdateLost
 from exportdiff.repro.observe_functions import observing
-from exportdiff.repro.parts import Parts, last_call
+from exportdiff.repro.parts import ScriptParts, last_call
 from exportdiff.repro.paste import Template
 from exportdiff.repro.templates import observers
 from exportdiff.repro.templates.scripts import both_models, compare, consecutive_calls, first_call
@@ -65,24 +65,24 @@ def lost_updates(expected: dict[str, Any], seen: dict[str, Any]) -> None:
     sys.exit(bool(lost))
 
 
-def write(finding: Finding) -> Parts | None:
+def write(finding: Finding) -> ScriptParts | None:
     """Write down missing names, and state that differs before the first call or after a call."""
     match finding.evidence:
         case StateMissing(name=name):
             observe = Template(names, {"VARIANTS": finding.runner == "unflatten"}, name="observe")
             end = Template(missing, {"NAME": name})
-            return Parts([observe], [Template(both_models), Template(before_any_call), end])
+            return ScriptParts([observe], [Template(both_models), Template(before_any_call), end])
         case StateAdded():
             script = [Template(both_models), Template(before_any_call), Template(added)]
-            return Parts([Template(saved_names, name="observe")], script)
+            return ScriptParts([Template(saved_names, name="observe")], script)
         case StateLeaf(call=None) as evidence:
             script = [Template(both_models), Template(before_any_call), Template(compare)]
-            return Parts([observing_state(finding, evidence)], script)
+            return ScriptParts([observing_state(finding, evidence)], script)
         case StateLeaf() | UpdateLost() as evidence:
             calls = Template(consecutive_calls if finding.call else first_call)
             end = Template(lost_updates if isinstance(evidence, UpdateLost) else compare)
             observe = observing_state(finding, evidence)
-            return Parts([observe], [calls, end], call=last_call(finding), observes=("module",))
+            return ScriptParts([observe], [calls, end], call=last_call(finding), observes=("module",))
     return None
 
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from exportdiff.core.finding import Finding
-    from exportdiff.repro.parts import Parts, Writer
+    from exportdiff.repro.parts import ScriptParts, Writer
 
 WRITERS: Mapping[str, Writer] = {
     ALIVE: processes.write,
@@ -43,7 +43,7 @@ WRITERS: Mapping[str, Writer] = {
 """By check."""
 
 
-def parts_of(finding: Finding) -> Parts:
+def parts_of(finding: Finding) -> ScriptParts:
     """Return what the writer of the finding's check writes.
 
     Raises NoReproError for an unknown check, and for evidence that its writer cannot show.

@@ -30,7 +30,7 @@ BEFORE = "before "
 
 
 @dataclass(frozen=True, eq=False)
-class Event:
+class LogEntry:
     """One operator, or one named value at the border of a call."""
 
     index: int
@@ -76,7 +76,7 @@ class OperatorLog(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch 
         ``calls`` knows which module is being called; ``caller`` is the file that calls the model.
         """
         super().__init__()  # type: ignore[no-untyped-call]  # torch leaves it bare
-        self.events: list[Event] = []
+        self.events: list[LogEntry] = []
         self.requires_grad: dict[int, bool] = {}
         """By event: whether a result required grad when something read it.
 
@@ -118,7 +118,7 @@ class OperatorLog(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch 
             self._border(name, tensor)
 
     def _border(self, name: str, tensor: torch.Tensor) -> int:
-        event = Event(
+        event = LogEntry(
             len(self.events), self._call, "", name, values=self._values([tensor]), reads=self._reads([tensor])
         )
         self.events.append(event)
@@ -164,7 +164,7 @@ class OperatorLog(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch 
             () if unknown else self._values([*returned, *(t for t in written if not _among(t, returned))])
         )
         running = (self._calls.current or (None, 0))[0]
-        event = Event(index, self._call, operator, "", place, values, reads, node is not None, running)
+        event = LogEntry(index, self._call, operator, "", place, values, reads, node is not None, running)
         self.events.append(event)
         if node is None:
             self._forward.setdefault(sequence, index)

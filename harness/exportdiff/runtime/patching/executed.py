@@ -1,4 +1,4 @@
-"""Records which lines that fixes have changed are executed. Other lines cost nothing."""
+"""Fixes change lines of torch. This records which of these lines run. Other lines cost nothing."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class ExecutedLines:
 
     @property
     def by_fix(self) -> dict[str, frozenset[Line]]:
-        """The lines that were executed. A fix is also there if only unchanged lines of its functions were."""
+        """The changed lines that ran. If only unchanged lines of a fix's functions ran, its set is empty."""
         found: dict[str, set[Line]] = defaultdict(set)
         for code, ran in self._ran.items():
             owners = self._lines_of[id(code)]

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 def _parent(facts: Facts, body: str, init: str = "self.model = model", *, more: str = "") -> Piece:
     """Return a parent module with this body of ``forward``; CALL in it stands for the arguments.
 
-    ``more``: a further parameter, which a caller gives as True.
+    ``more``: the name of a further parameter. The parent is called with True for it.
     """
     lines = [
         "class NAME(nn.Module):",
@@ -48,7 +48,9 @@ def called_twice(facts: Facts, pick: Pick) -> Piece:
 def other_flag(facts: Facts, pick: Pick, flag: tuple[str, bool]) -> Piece:
     """Called twice, with another flag at the second time."""
     name, default = flag
-    return _parent(facts, f"return self.model(CALL), self.model({_and(facts.call, f'{name}={not default}')})")
+    return _parent(
+        facts, f"return self.model(CALL), self.model({_joined(facts.call, f'{name}={not default}')})"
+    )
 
 
 @situation
@@ -222,7 +224,7 @@ def in_no_grad(facts: Facts, pick: Pick) -> Piece:
 @situation_with("region.autocast")
 def in_autocast(facts: Facts, pick: Pick) -> Piece | None:
     """Called in an autocast region."""
-    # If export runs other operators, a rounding error of bfloat16 looks like a wrong value.
+    # Where export runs other operators than eager, bfloat16 rounds differently, which is no bug.
     if facts.foreign:
         return None
     return _parent(
@@ -233,9 +235,9 @@ def in_autocast(facts: Facts, pick: Pick) -> Piece | None:
 @situation_with("region.checkpoint")
 def in_checkpoint(facts: Facts, pick: Pick) -> Piece:
     """Called through torch.utils.checkpoint."""
-    call = _and("self.model", facts.call)
+    call = _joined("self.model", facts.call)
     return _parent(facts, f"return torch.utils.checkpoint.checkpoint({call}, use_reentrant=False)")
 
 
-def _and(one: str, other: str) -> str:
+def _joined(one: str, other: str) -> str:
     return f"{one}, {other}" if one and other else one or other

@@ -92,7 +92,7 @@ def page(campaign: CampaignReport, folders: Sequence[Folder], before: CampaignRe
 
 
 def _promises(shown: Sequence[DisplayedFinding]) -> dict[str, str]:
-    """Return the promise of each path with a finding, if the path still exists."""
+    """Return what each path with a finding must guarantee, if the path still exists."""
     names = sorted({path for card in shown for path in card.paths})
     found = {}
     for name in names:
@@ -150,7 +150,7 @@ def _known(campaign: CampaignReport) -> Estimate | None:
 def _left(found: Discovery) -> int | None:
     """Return how many are still to be found; None if too little is known.
 
-    If no two programs show the same one, Chao2 is about half the square of their number, which is a guess.
+    Chao2, a statistical estimate, is only a guess if no two programs show the same finding.
     """
     return round(found.undetected) if found.seen_in(2) or found.seen_in(1) < 2 else None
 

@@ -69,7 +69,7 @@ class CallMissing(OfStructure):
 
 
 class _Tree(NamedTuple):
-    """One call, by the first name of its module, and the calls during it."""
+    """One call, and the calls during it. A module with several names has the first of them here."""
 
     module: str
     must: bool
@@ -78,7 +78,10 @@ class _Tree(NamedTuple):
 
 
 def _forest(visits: Iterable[Visit], hierarchy: Hierarchy) -> list[_Tree]:
-    """Nest calls: each is below the call during which it was made. Those of graph modules are left out."""
+    """Nest calls: each is below the call during which it was made.
+
+    Calls of graph modules are left out: export replaces them by their operators.
+    """
     roots: list[_Tree] = []
     lists: list[list[_Tree]] = []
     for module, within, computes in visits:
@@ -117,8 +120,11 @@ def _needed(tree: _Tree) -> bool:
 
 
 def _fits(ours: Sequence[_Tree], theirs: Sequence[_Tree], *, all_needed: bool) -> bool:
-    """Whether calls are those of eager, in order; some of eager's may be missing."""
-    reached = {0}
+    """Whether the calls of a graph, ``theirs``, are calls of eager, in the same order.
+
+    Calls of eager may be missing; with ``all_needed``, those that compute something may not.
+    """
+    reached = {0}  # numbers of calls of the graph that eager's calls so far can stand for
     for tree in ours:
         after = set() if all_needed and _needed(tree) else set(reached)
         for n in reached:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from exportdiff.judging.checks.structure.call_order import CallMissing, CallOrder, CallsUnknown
-from exportdiff.repro.parts import Parts
+from exportdiff.repro.parts import ScriptParts
 from exportdiff.repro.paste import Template
 from exportdiff.repro.templates.stand_ins import inputs
 from exportdiff.repro.writers.structure.common import exported, lowered, verdict
@@ -124,7 +124,7 @@ def compare_made(candidate: Any, first: Any, ours: Any) -> list[str]:
     return bug
 
 
-def write(evidence: CallsUnknown | CallOrder | CallMissing) -> Parts:
+def write(evidence: CallsUnknown | CallOrder | CallMissing) -> ScriptParts:
     """Write down calls that the graph records, or that are made, and those of eager."""
     during, order = Template(calls_during), Template(fits)
     recorded = [Template(module_stacks), Template(recorded_calls)]
@@ -139,4 +139,4 @@ def write(evidence: CallsUnknown | CallOrder | CallMissing) -> Parts:
         case CallOrder():
             functions, script = [during, order], [eager, Template(compare_made)]
     start = [Template(lowered if evidence.stage == "lower" else exported), Template(name_modules)]
-    return Parts(functions, [*start, *script, verdict("the calls are those of eager")], of_program=True)
+    return ScriptParts(functions, [*start, *script, verdict("the calls are those of eager")], of_program=True)

@@ -13,7 +13,7 @@ from exportdiff.judging.checks.structure.check import (
     ModulesUnknown,
     NeedlessVariant,
 )
-from exportdiff.repro.parts import Parts
+from exportdiff.repro.parts import ScriptParts
 from exportdiff.repro.paste import Template
 from exportdiff.repro.writers.structure.common import lowered, verdict
 
@@ -80,7 +80,7 @@ def find_equal_variants(candidate: Any) -> list[str]:
     return bug
 
 
-def write(evidence: ModuleCycle | ModulesMissing | ModulesUnknown | NeedlessVariant) -> Parts:
+def write(evidence: ModuleCycle | ModulesMissing | ModulesUnknown | NeedlessVariant) -> ScriptParts:
     """Write down a module that is missing, unknown, below itself or there twice."""
     function: Callable[..., Any] = module_names
     finder: Callable[..., Any]
@@ -96,4 +96,4 @@ def write(evidence: ModuleCycle | ModulesMissing | ModulesUnknown | NeedlessVari
             function, finder = graph_text, find_equal_variants
             fine = "no two graphs of a module are the same"
     script = [Template(lowered), Template(finder), verdict(fine)]
-    return Parts([Template(function)], script, of_program=True)
+    return ScriptParts([Template(function)], script, of_program=True)

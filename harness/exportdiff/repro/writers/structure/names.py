@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from exportdiff.judging.checks.structure.signature import SignatureMismatch, TableNames
-from exportdiff.repro.parts import Parts
+from exportdiff.repro.parts import ScriptParts
 from exportdiff.repro.paste import Template
 from exportdiff.repro.writers.structure.common import exported, verdict
 
@@ -77,7 +77,7 @@ _TABLES: dict[str, Callable[..., list[str]]] = {
 _SIDES: dict[str, Callable[..., list[str]]] = {"inputs": compare_inputs, "outputs": compare_outputs}
 
 
-def write(evidence: SignatureMismatch | TableNames | SpecKind | SpecTarget) -> Parts:
+def write(evidence: SignatureMismatch | TableNames | SpecKind | SpecTarget) -> ScriptParts:
     """Write down a table of the program that has wrong names or kinds."""
     match evidence:
         case SignatureMismatch(side=side):
@@ -87,4 +87,6 @@ def write(evidence: SignatureMismatch | TableNames | SpecKind | SpecTarget) -> P
         case _:
             comparing = compare_kinds
     script = [Template(exported), Template(comparing)]
-    return Parts([], [*script, verdict("the program agrees with itself and with eager")], of_program=True)
+    return ScriptParts(
+        [], [*script, verdict("the program agrees with itself and with eager")], of_program=True
+    )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from exportdiff.repro.parts import Parts
+from exportdiff.repro.parts import ScriptParts
 from exportdiff.repro.paste import Template
 from exportdiff.repro.templates.stand_ins import NAMED
 from exportdiff.repro.writers.structure.common import lowered, verdict
@@ -21,9 +21,9 @@ def compare_order(model: Any, candidate: Any) -> list[str]:
     return bug
 
 
-def write(evidence: OrderDiffers) -> Parts:
+def write(evidence: OrderDiffers) -> ScriptParts:
     """Write down both orders."""
     comparing = Template(
         compare_order, {"NAMED": f"torch.nn.Module.named_{evidence.what}", "WHAT": evidence.what}
     )
-    return Parts([], [Template(lowered), comparing, verdict("they come in eager's order")])
+    return ScriptParts([], [Template(lowered), comparing, verdict("they come in eager's order")])

@@ -14,7 +14,7 @@ import torch
 
 from exportdiff.judging.checks.structure.check import GraphBroken
 from exportdiff.judging.checks.structure.translation import StepDiffers, StepMoved
-from exportdiff.repro.parts import Parts
+from exportdiff.repro.parts import ScriptParts
 from exportdiff.repro.paste import Template
 from exportdiff.repro.templates.stand_ins import (
     ALIASES,
@@ -271,7 +271,7 @@ _FOLLOWED = (called_module, is_call_of, operands, Follower, followed)
 _SAME = verdict("RUNNER runs what was exported")
 
 
-def write(evidence: StepDiffers | StepMoved | GraphBroken, finding: Finding) -> Parts:
+def write(evidence: StepDiffers | StepMoved | GraphBroken, finding: Finding) -> ScriptParts:
     """Write down other operators, operators that run in other calls, and graphs that cannot be followed."""
     preserves = any(name.startswith("preserve") for name in finding.transforms)
     values: Values = {"PRESERVES": preserves, "HAS_ALIASES": False}
@@ -281,19 +281,19 @@ def write(evidence: StepDiffers | StepMoved | GraphBroken, finding: Finding) -> 
         case StepMoved(word="owner"):
             functions = [Template(each) for each in (*_LISTED, find, recorded_stack)]
             comparing = Template(compare_modules, _values(*evidence.places))
-            return Parts(functions, [Template(list_both), comparing, _SAME], of_program=True)
+            return ScriptParts(functions, [Template(list_both), comparing, _SAME], of_program=True)
         case StepMoved():
             functions = [Template(each) for each in (*_LISTED, find, recorded_stack, in_common)]
             comparing = Template(compare_calls, _values(*evidence.places, *evidence.before))
-            return Parts(functions, [Template(list_both), comparing, _SAME], of_program=True)
+            return ScriptParts(functions, [Template(list_both), comparing, _SAME], of_program=True)
         case GraphBroken(stage=stage):
             functions = [Template(each, values) for each in _FOLLOWED]
             attempt = Template(try_to_follow, {"LOWERS": stage == "lower"})
             end = verdict("the graphs can be followed to their ends")
-            return Parts(functions, [attempt, end], of_program=True)
+            return ScriptParts(functions, [attempt, end], of_program=True)
 
 
-def _differing(evidence: StepDiffers, *, preserves: bool) -> Parts:
+def _differing(evidence: StepDiffers, *, preserves: bool) -> ScriptParts:
     """Write down the difference of one operator."""
     ours, theirs = evidence.places
     what = evidence.what[0]
@@ -313,7 +313,7 @@ def _differing(evidence: StepDiffers, *, preserves: bool) -> Parts:
     elif what == "operands":
         functions += [find]
     script = [Template(follow_both if follows else list_both), Template(_COMPARING[what], values), _SAME]
-    return Parts([Template(function, values) for function in functions], script, of_program=True)
+    return ScriptParts([Template(function, values) for function in functions], script, of_program=True)
 
 
 _COMPARING = {

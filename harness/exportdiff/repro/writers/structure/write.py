@@ -19,10 +19,10 @@ from exportdiff.repro.writers.structure import calls, modules, names, order, ste
 
 if TYPE_CHECKING:
     from exportdiff.core.finding import Finding
-    from exportdiff.repro.parts import Parts
+    from exportdiff.repro.parts import ScriptParts
 
 
-def write(finding: Finding) -> Parts | None:
+def write(finding: Finding) -> ScriptParts | None:
     """Write down what is wrong with names, calls, modules and graphs."""
     match finding.evidence:
         case SignatureMismatch() | TableNames() | SpecKind() | SpecTarget() as evidence:

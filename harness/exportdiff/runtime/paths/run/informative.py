@@ -1,8 +1,7 @@
 """Finds the informative deviating calls: those in which eager runs other operators than with the example.
 
-In any other call, a program that only repeats the operators of the example is right, even if it does not
-check its inputs. The exception is a program that mistakes one argument for another: a call with other values
-shows that.
+In any other call, an exported program gives the right answer even if it does not check its inputs, so such a
+call shows nothing. There is one exception: a call with other values shows that two arguments were exchanged.
 """
 
 from __future__ import annotations

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from exportdiff.runtime.inputs.deviations import Deviation
     from exportdiff.runtime.inputs.edits import EditPlan
     from exportdiff.runtime.observing.arguments import Inputs
-    from exportdiff.runtime.observing.operator_log import Event
+    from exportdiff.runtime.observing.operator_log import LogEntry
 
 GRADIENT = "gradient of "
 """How the names of gradients begin in a log."""
@@ -53,7 +53,7 @@ class WantedCalls:
 class LoggedRun:
     """One side: what it logged, and what ended it."""
 
-    events: Sequence[Event] = ()
+    events: Sequence[LogEntry] = ()
     requires_grad: Mapping[int, bool] = field(default_factory=dict)
     """By the index of an event: whether a result required grad when something read it."""
     stage: Stage | None = None
