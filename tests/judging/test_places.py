@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 
 import pytest
 
 from exportdiff.core.case import Case, case_from_source
 from exportdiff.core.first_difference import FirstDifference
-from exportdiff.judging.places.find import first_difference
+from exportdiff.judging.places.find import IN_MACHINE_CODE, first_difference
 from exportdiff.judging.verdict import judge
 from exportdiff.lab.bench.places import VALUE_FAULTS, of_faults
 from exportdiff.lab.faults.replacing import operator_of_a_call_replaced, operator_replaced
@@ -136,6 +137,20 @@ def test_a_crash_is_at_the_line_of_the_node_that_fails() -> None:
     assert place.here.startswith("RuntimeError: aten::div() is missing value")
 
 
+@pytest.mark.parametrize("path", ["aoti:package@cpu", "compile:inductor@cpu"])
+def test_of_machine_code_the_graphs_are_searched_and_no_more(path: str) -> None:
+    case, wanted = case_from_source(SHARED), parse(path)
+    finding = next(
+        each for each in judge(case, [parse("nonstrict:module")]).findings if each.check == "state"
+    )
+    place = first_difference(case, replace(finding, path=wanted, shown_on=(wanted,)))
+    if wanted.mode == "aoti":  # the exported program itself is wrong
+        assert (place.module, place.line, place.here) == ("center", 11, "0")
+    else:  # Dynamo's graphs are right
+        assert place.why_not == IN_MACHINE_CODE
+        assert next(place.lines()).startswith("first difference not found: the graphs that are compiled give")
+
+
 def test_structure_names_the_module() -> None:
     from exportdiff.lab.faults import FAULTS
 
@@ -152,3 +167,39 @@ def test_lines_for_people() -> None:
         "aten.mul: eager 0.084, here 0.0",
     ]
     assert list(FirstDifference(module="").lines()) == ["first difference: the model itself"]
+
+
+RETURNED = {
+    "another type": ("x = x + 1\n        return x.shape", "nonstrict:module"),
+    "a buffer for a copied value": (
+        "y = x + 1\n        self.last.copy_(y)\n        return y",
+        "nonstrict+decompose:module",
+    ),
+    "a view of another input": ("x.add_(100)\n        return y[0]", "compile:aot_eager"),
+}
+"""Every operator is right; what the model returns is not, because of a known bug of torch."""
+
+RETURNS = """
+import torch
+from torch import nn
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("last", torch.zeros(4))
+
+    def forward(self, x, y):
+        BODY
+
+def make():
+    x = torch.arange(4.0)
+    return Model(), (x, x[1:])
+"""
+
+
+@pytest.mark.parametrize(("body", "path"), RETURNED.values(), ids=RETURNED.keys())
+def test_what_is_right_until_it_is_returned_differs_at_the_return(body: str, path: str) -> None:
+    case = case_from_source(RETURNS.replace("BODY", body))
+    findings = judge(case, [parse(path)]).findings
+    (found,) = {first_difference(case, each) for each in findings if each.check in ("outputs", "aliasing")}
+    assert (found.module, found.operator, found.code) == ("", "", body.splitlines()[-1].strip())

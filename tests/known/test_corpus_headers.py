@@ -94,6 +94,7 @@ WITHOUT_MARK = {
     "reload_lets_gradients_into_buffer": "the buffer requires grad before the first call",
     "unflatten_hides_buffer_of_preserved_module": "the values are right: a key of the state dict is missing",
     "unflatten_reads_tensor_for_its_conjugate": "the buffer is wrong before the first call",
+    "strict_drops_buffer_that_nothing_reads": "a name is missing before the first call",
 }
 """Entries with a wrong value that no line of their model computes, and why."""
 

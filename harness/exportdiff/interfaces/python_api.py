@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from exportdiff.interfaces.checking.baseline import Accept
     from exportdiff.interfaces.checking.found import FailOn, Found
     from exportdiff.interfaces.checking.path_choice import Paths
+    from exportdiff.interfaces.reports.known_bug_lines import KnownBugLines
 
 
 @dataclass(frozen=True)
@@ -117,20 +118,20 @@ def explanation(report: Report, fail_on: FailOn) -> str:
     failing = report.failing(fail_on)
     if not failing:
         return f"{report.name} was not judged: {report.why_unjudged()}"
+    from exportdiff.interfaces.reports.known_bug_lines import KnownBugLines
+
+    bugs = KnownBugLines(default_corpora())
     counts = f"{report.agreement()}, {counted(len(failing), 'finding')} (torch {report.torch})"
-    return "\n".join([f"{report.name}: {counts}", *(line for each in failing for line in _lines(each))])
+    return "\n".join([f"{report.name}: {counts}", *(line for each in failing for line in _lines(each, bugs))])
 
 
-def _lines(found: Found) -> Iterable[str]:
+def _lines(found: Found, bugs: KnownBugLines) -> Iterable[str]:
     finding = found.finding
     further = len(finding.shown_on) - 1
     more = f" and {counted(further, 'more path')}" if further else ""
     yield f"{finding.check} {finding.kind} on {finding.path}{more}  [{finding.fingerprint}]"
     yield from (f"    {line}" for line in finding.message.splitlines())
-    for cause in found.causes:
-        yield f"    known bug of torch: {cause.root}"
-    for text in found.workarounds:
-        yield from textwrap.indent(f"workaround: {text}", "    ").splitlines()
+    yield from (textwrap.indent(line, "    ") for line in bugs.of(found))
     if found.remark:
         yield f"    remark: {found.remark}"
     if found.not_accepted_because:

@@ -9,6 +9,7 @@ from rich.console import Console
 
 from exportdiff.interfaces.reports.check_summary import left_out, next_step, summary
 from exportdiff.interfaces.reports.commands import check_command
+from exportdiff.interfaces.reports.known_bug_lines import KnownBugLines
 from exportdiff.interfaces.reports.path_rows import PathRows
 from exportdiff.interfaces.reports.size_lines import size_lines
 from exportdiff.interfaces.reports.text import (
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
 
     from exportdiff.interfaces.checking.found import FailOn, Found, Meaning
     from exportdiff.interfaces.checking.report import Report
-    from exportdiff.known.attribution.explained import KnownCause
 
 HEADINGS: dict[Meaning, str] = {
     "wrong": "wrong, without an error",
@@ -47,6 +47,7 @@ def print_report(
 
     ``printed``: the fingerprints of findings that need not be printed again.
     """
+    bugs = KnownBugLines(corpora)
     print_lines(console, left_out(report.outcomes))
     for meaning, heading in HEADINGS.items():
         group = [
@@ -64,7 +65,7 @@ def print_report(
             if number:
                 console.print()
             print_found(each, report.name, console)
-            _print_explanation(each, console, corpora)
+            _print_explanation(each, console, bugs)
     for line in size_lines(report.sizes):
         console.print(line, soft_wrap=True, highlight=False)
     console.print()
@@ -96,11 +97,9 @@ def print_found(found: Found, model: str, console: Console) -> None:
         console.print("only on paths that few people deploy", style="dim", highlight=False)
 
 
-def _print_explanation(found: Found, console: Console, corpora: pathlib.Path | None) -> None:
-    for cause in found.causes:
-        console.print(cause_line(cause, corpora), style="dim", soft_wrap=True, highlight=False)
-    for text in found.workarounds:
-        console.print(f"workaround: {text}", soft_wrap=True, highlight=False, markup=False)
+def _print_explanation(found: Found, console: Console, bugs: KnownBugLines) -> None:
+    for line in bugs.of(found):
+        console.print(line, soft_wrap=True, highlight=False, markup=False)
     if found.not_accepted_because:
         text = f"not accepted: {found.not_accepted_because}"
         console.print(text, style="yellow", soft_wrap=True, highlight=False)
@@ -109,13 +108,7 @@ def _print_explanation(found: Found, console: Console, corpora: pathlib.Path | N
         console.print(f"{name}: {found.remark}", style="yellow", soft_wrap=True, highlight=False)
 
 
-def cause_line(cause: KnownCause, corpora: pathlib.Path | None) -> str:
-    """Return ``known bug of torch: corpora/open/NAME.py``."""
-    file = f"{corpora / 'open' / cause.entry}.py" if corpora and cause.entry else cause.name
-    return f"known bug of torch: {file}"
-
-
 def _line(found: Found) -> str:
-    names = ", ".join(cause.root for cause in found.causes)
+    names = ", ".join(cause.root for cause in found.named)
     finding = found.finding
     return f"{finding.check} on {finding.path.without_device}: {finding.evidence.headline} ({names})"

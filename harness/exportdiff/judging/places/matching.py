@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 class Matching:
     """By the index of an event of eager."""
 
+    same_operators: bool = True
+    """Whether the path runs the operators of eager."""
     same: set[int] = field(default_factory=set)
     """The events whose results the path has too."""
     pairs: dict[int, LogEntry] = field(default_factory=dict)
@@ -33,7 +35,7 @@ def match(
     eager: Sequence[LogEntry], here: Sequence[LogEntry], *, same_operators: bool, stride: bool
 ) -> Matching:
     """Match two logs, call by call. ``stride``: whether results with other strides are other results."""
-    found = Matching()
+    found = Matching(same_operators)
     _match_named(eager, here, found, exact=same_operators)
     for call in sorted({event.call for event in eager}):
         ours = [event for event in eager if event.call == call and event.operator]

@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from exportdiff.runtime.observing.aliasing import OUTPUT
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
@@ -28,6 +30,8 @@ class Parting:
     """The named value on the path, if the event itself is right, and its result did not arrive there."""
     requires_grad: bool | None = None
     """Whether the result requires grad in eager, if that is the difference."""
+    returned: bool = False
+    """Whether all is right until the model returns it."""
 
 
 def search(
@@ -39,8 +43,12 @@ def search(
     if wrong:
         return _parting(eager, here, matching, eager[min(wrong)])
     found = [lost for target in targets if (lost := _not_arrived(eager, here, matching, target)) is not None]
-    # Of several names, the last statement is the one that makes a difference between them.
-    return max(found, key=lambda each: each.eager.index if each.eager is not None else -1, default=None)
+    # Of several names, the last statement makes the difference between them: the return, if one is an output.
+    return max(found, key=_order, default=None)
+
+
+def _order(parting: Parting) -> tuple[bool, int]:
+    return parting.returned, parting.eager.index if parting.eager is not None else -1
 
 
 def first_of_all(eager: Sequence[LogEntry], here: Sequence[LogEntry], matching: Matching) -> Parting | None:
@@ -48,7 +56,7 @@ def first_of_all(eager: Sequence[LogEntry], here: Sequence[LogEntry], matching: 
     for event in eager:
         if event.operator and event.index not in matching.same and _is_clean(eager, matching, event):
             return _parting(eager, here, matching, event)
-    extra = [event for event in here if event.index in matching.extra]
+    extra = [event for event in here if event.index in matching.extra and event.place.file]
     return Parting(None, extra[0]) if extra else None
 
 
@@ -115,6 +123,8 @@ def _not_arrived(
     if other is not None and (extra := _extra(eager, here, matching, target, other)) is not None:
         return Parting(None, extra)
     made = [number for number in target.reads if eager[number].operator]
+    if target.name.startswith(OUTPUT):
+        return Parting(eager[max(made)] if made else target, None, written=other, returned=True)
     if made:
         return Parting(eager[max(made)], None, written=other)
     reads = other.reads if other is not None else ()
@@ -130,6 +140,8 @@ def _extra(
     eager: Sequence[LogEntry], here: Sequence[LogEntry], matching: Matching, event: LogEntry, other: LogEntry
 ) -> LogEntry | None:
     """Return the first event that only the path has, and that changed what ``other`` reads."""
+    if not matching.same_operators:
+        return None  # it has events of its own everywhere
     known = {value.digest for number in event.reads for value in eager[number].values}
     found: list[LogEntry] = []
     todo, seen = list(other.reads), set()

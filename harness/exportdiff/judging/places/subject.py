@@ -6,12 +6,25 @@ from dataclasses import dataclass, field
 from functools import singledispatch
 from typing import TYPE_CHECKING
 
-from exportdiff.judging.checks.aliasing import TogetherOnOneSide, WriteDiffers, WriteRefused, WriteShows
+from exportdiff.core.first_difference import NOT_IN_A_CALL
+from exportdiff.judging.checks.aliasing import (
+    TogetherOnOneSide,
+    WriteBarred,
+    WriteDiffers,
+    WriteRefused,
+    WriteShows,
+)
 from exportdiff.judging.checks.gradients import BackwardRaised, GradientFlow, GradientLeaf
 from exportdiff.judging.checks.guards.check import CallRefused
 from exportdiff.judging.checks.guards.deviations import WrongAnswer
 from exportdiff.judging.checks.inputs import InputLeaf
-from exportdiff.judging.checks.outputs import OnlyEagerRaised, OutputLeaf, OutputStructure, PathRaised
+from exportdiff.judging.checks.outputs import (
+    OnlyEagerRaised,
+    OutputAttribute,
+    OutputLeaf,
+    OutputStructure,
+    PathRaised,
+)
 from exportdiff.judging.checks.sharing import EditDiffers
 from exportdiff.judging.checks.state import StateAdded, StateLeaf, StateMissing, UpdateLost
 from exportdiff.judging.checks.structure.call_order import CallMissing, CallOrder
@@ -52,7 +65,7 @@ class Subject:
 @singledispatch
 def subject(evidence: Evidence) -> Subject:
     """Return what evidence says about where to look."""
-    return Subject(why_not="it is not a difference in what a call computes")
+    return Subject(why_not=NOT_IN_A_CALL)
 
 
 def _in_call(evidence: Evidence, *names: str, aspect: str = "", edited: bool = False) -> Subject:
@@ -66,9 +79,10 @@ def _(evidence: OutputLeaf) -> Subject:
     return _in_call(evidence, f"{OUTPUT}{evidence.place}")
 
 
-@subject.register
-def _(evidence: OutputStructure) -> Subject:
-    return _in_call(evidence)
+@subject.register(OutputStructure)
+@subject.register(OutputAttribute)
+def _(evidence: OutputStructure | OutputAttribute) -> Subject:
+    return _in_call(evidence, OUTPUT)
 
 
 @subject.register
@@ -110,6 +124,12 @@ def _(evidence: TogetherOnOneSide) -> Subject:
 @subject.register(WriteDiffers)
 def _(evidence: WriteRefused | WriteShows | WriteDiffers) -> Subject:
     return _in_call(evidence, evidence.output, aspect="memory")
+
+
+@subject.register
+def _(evidence: WriteBarred) -> Subject:
+    # The write is tried after the last call, but each call returns such a tensor.
+    return Subject(names=(evidence.output,), aspect="memory")
 
 
 @subject.register

@@ -21,6 +21,8 @@ from exportdiff.known.corpus.first_difference import marked_lines
 from exportdiff.lab.bench.figures import Figure, Result, Rows
 from exportdiff.lab.faults import FAULTS
 from exportdiff.lab.faults.replacing import operator_of_a_call_replaced, operator_replaced
+from exportdiff.runtime.inputs.copies import build
+from exportdiff.runtime.observing.code_places import ModuleCalls
 from exportdiff.runtime.paths import parse, select_paths
 from exportdiff.runtime.processes.child import Death, TaskFailure
 from exportdiff.runtime.processes.in_child import ReusableWorker, call_fresh
@@ -279,7 +281,8 @@ def _replaced(case: Case, index: int) -> Named | None:
     # A bug of torch may hide the one that is planted.
     if judge_case(case, [path]).findings:
         return None
-    return Named(f"program {index}", str(path), done.module, (done.operator,), place)
+    first = ModuleCalls(build(case, path.device)[0]).first
+    return Named(f"program {index}", str(path), first.get(done.module, done.module), (done.operator,), place)
 
 
 def _place(case: Case, finding: Finding) -> FirstDifference:

@@ -83,8 +83,10 @@ class ModuleCalls:
         original = nn.Module.__call__
 
         def noted(module: nn.Module, *args: Any, **kwargs: Any) -> Any:
+            if torch.compiler.is_compiling():  # first, so that Dynamo does not trace the rest
+                return original(module, *args, **kwargs)
             name = self._names.get(module)
-            if name is None or torch.compiler.is_compiling():
+            if name is None:
                 return original(module, *args, **kwargs)
             self._calls[name] += 1
             self._open.append((name, self._calls[name]))
@@ -141,7 +143,7 @@ def _place(frames: Iterable[tuple[FrameType, int]], calls: ModuleCalls | None) -
     """Return the place of the innermost frame that knows one.
 
     A node in the graph of a branch or a region may know its line alone; then the module is that of the
-    operator that runs the graph.
+    operator that runs the graph. Without a node that knows it, the module is the one that is being called.
     """
     inner = CodePlace()
     for frame, line in frames:
@@ -152,9 +154,12 @@ def _place(frames: Iterable[tuple[FrameType, int]], calls: ModuleCalls | None) -
                 return replace(found, file=inner.file or found.file, line=inner.line or found.line)
             inner = inner if inner.file else found
         elif is_of_user(frame.f_code.co_filename) and not inner.file:
-            module, number = (calls.current if calls is not None else None) or (None, None)
-            return CodePlace(module, number, frame.f_code.co_filename, line)
-    return inner
+            inner = CodePlace(file=frame.f_code.co_filename, line=line)
+            break
+    if calls is None or calls.current is None or inner.module is not None:
+        return inner
+    module, number = calls.current
+    return replace(inner, module=module, module_call=number)
 
 
 def _node(frame: FrameType, line: int) -> fx.Node | None:

@@ -29,11 +29,6 @@ class Comparison:
         return self.seen.path
 
     @property
-    def dropped(self) -> frozenset[str]:
-        """Names of the model's state that are not among the graph's inputs."""
-        return self.seen.dropped if isinstance(self.seen, ExportedObservation) else frozenset()
-
-    @property
     def written(self) -> frozenset[str]:
         """Names of the inputs and of the state for which the graph returns new values, to be written back."""
         return self.seen.written if isinstance(self.seen, ExportedObservation) else frozenset()

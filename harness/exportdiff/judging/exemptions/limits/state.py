@@ -19,8 +19,7 @@ from exportdiff.judging.checks.guards.check import WrongRecord
 from exportdiff.judging.checks.guards.deviations import BrokenByRefusal, WrongAnswer
 from exportdiff.judging.checks.outputs import OutputIdentity, OutputLeaf
 from exportdiff.judging.checks.sharing import MemorySplit
-from exportdiff.judging.checks.state import StateLeaf, StateMissing
-from exportdiff.judging.checks.structure.enumeration import OrderDiffers
+from exportdiff.judging.checks.state import StateLeaf
 from exportdiff.judging.exemptions.limits.limit import UNFLATTEN, limit
 
 if TYPE_CHECKING:
@@ -262,19 +261,3 @@ def attributes_are_not_replaced(compared: Comparison) -> bool:
         return evidence.name in twice
     leaves = OutputLeaf | StateLeaf | GradientLeaf
     return bool(twice) and isinstance(evidence, leaves) and evidence.aspect == "value"
-
-
-@limit(
-    LIMITS,
-    says="Dynamo drops tensors that the graph does not use, and all names of one tensor but one.",
-    documented=f"{UNFLATTEN}, UnflattenedModule.__init__: 'dynamo export will deduplicate aliased "
-    "tensors, and ignore unused tensors'",
-)
-def unused_names_are_dropped(compared: Comparison) -> bool:
-    """Whether all missing names, or buffers in another order, are not inputs of the graph."""
-    evidence = compared.evidence
-    if isinstance(evidence, OrderDiffers) and evidence.what == "buffers":
-        orders = evidence.expected, evidence.seen
-        ours, theirs = ([name for name in names if name not in compared.dropped] for names in orders)
-        return ours == theirs
-    return isinstance(evidence, StateMissing) and evidence.name in compared.dropped

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -18,6 +19,7 @@ from exportdiff.runtime.observing.code_places import CodePlace, ModuleCalls, pla
 from exportdiff.runtime.observing.gradients import gradient_tensors
 from exportdiff.runtime.observing.operator_log import OperatorLog
 from exportdiff.runtime.observing.process_state import restore_modes
+from exportdiff.runtime.observing.return_lines import noted_returns
 from exportdiff.runtime.observing.tensors import flatten
 
 if TYPE_CHECKING:
@@ -66,6 +68,8 @@ class LoggedRun:
     """The number of the call that raised."""
     first: Mapping[str, str] | None = None
     """The first name of each name of a module."""
+    returned: Mapping[int, CodePlace] = field(default_factory=dict)
+    """By the number of a call: where the model returned, if ``forward`` belongs to the user."""
 
 
 @dataclass(frozen=True)
@@ -104,7 +108,7 @@ def run_logged(side: Side, wanted: WantedCalls) -> LoggedRun:
             ended = error
     log = caller.log
     if ended is None:
-        return LoggedRun(log.events, log.requires_grad, first=modules.first)
+        return LoggedRun(log.events, log.requires_grad, first=modules.first, returned=caller.returned)
     place, text = place_of_error(ended), _line(ended)
     return LoggedRun(log.events, log.requires_grad, "run", place, text, caller.number, modules.first)
 
@@ -131,6 +135,7 @@ class _Caller:
         self.log = log
         self.number = 0
         """Of the last call."""
+        self.returned: dict[int, CodePlace] = {}
 
     def ordinary(self, number: int) -> dict[str, torch.Tensor]:
         """Make one of the ordinary calls."""
@@ -150,6 +155,9 @@ class _Caller:
                 stack.enter_context(nothing_compiled())
             if deviation is not None:
                 stack.enter_context(deviation.context())
+            if not side.compiles:
+                note = functools.partial(self.returned.__setitem__, number)
+                stack.enter_context(noted_returns(_inside(side.model), note))
             stack.enter_context(self.log)
             outputs = side.run(*inputs.args, **inputs.kwargs)
         flatten(outputs)

@@ -1,0 +1,55 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "torch.export(strict=True): module() refuses eager's checkpoint, as unread buffers are missing"
+# severity = "B"
+# severity-because = "every BatchNorm in eval mode, every tied weight; load_state_dict after strict export"
+# cause = """
+# Dynamo registers the state that the graph reads, each tensor under one name. _strict_export takes the state
+# from there, so the signature lacks the other names, and module() registers what the signature names."""
+# path = "strict:module@cpu"
+# check = "state"
+# kind = "mismatch"
+# status = "open"
+# signatures = [["state", "mismatch", "missing", "buffer"], ["structure", "mismatch", "order", "buffers"]]
+# fix = "strict_keeps_state_that_nothing_reads"
+# upstream = ""
+# workaround = "code"
+# affected = ["2.13.0"]
+# at-fault = "torch/export/_trace.py, _strict_export: the state of gm_torch_level is what the graph reads"
+# ///
+"""After strict export, `load_state_dict` of the program's module refuses the state dict of the model.
+
+A BatchNorm in eval mode does not read `num_batches_tracked`. `state_dict` of the program has it, its module
+has not; after non-strict export both have it.
+"""
+
+import sys
+
+import torch
+
+
+def make():
+    return torch.nn.BatchNorm1d(1).eval(), (torch.ones(2, 1),)
+
+
+def show():
+    model, args = make()
+    module = torch.export.export(model, args, strict=True).module()
+    return list(model.state_dict()), list(module.state_dict())
+
+
+def workaround_options():
+    """Export without strict, which is the default."""
+    return {"strict": False}
+
+
+if __name__ == "__main__":
+    # Exit code 1 means that the bug is there: any other error exits with 3.
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)
+    expected, got = show()
+    bug = expected != got
+    print(f"{'BUG' if bug else 'ok'}: eager has {expected}, the exported program {got}")
+    raise SystemExit(bug)
