@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from typing import Any, Literal, TypeAlias, get_args
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
 
 State: TypeAlias = Literal["equal", "first", "different", "absent", "added", "not compared"]
 """``equal``: both sides give the same. ``first``: the first difference. ``different``: the results differ.
 ``absent``: only eager does it. ``added``: only the path does it. ``not compared``: the path has other
 operators, and none of them gives this result."""
-
-STATES: tuple[State, ...] = get_args(State)
 
 
 @dataclass(frozen=True)
@@ -73,7 +71,3 @@ class SideBySide:
     """How many calls of modules are not listed, because they are far from the first difference."""
     operators_left_out: int = 0
     """How many operators are not listed, for the same reason."""
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return it ready for JSON."""
-        return asdict(self)

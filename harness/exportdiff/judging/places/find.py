@@ -153,11 +153,19 @@ def _alone(event: LogEntry | None) -> str:
     return str(event.values[0]) if event.values else "called"
 
 
-def _at(place: CodePlace, call: int | None, reference: LoggedRun, **fields: str) -> FirstDifference:
+def _at(
+    place: CodePlace,
+    call: int | None,
+    reference: LoggedRun,
+    *,
+    operator: str = "",
+    eager: str = "",
+    here: str = "",
+) -> FirstDifference:
     module = place.module
     if module is not None and reference.first is not None:
         module = reference.first.get(module, module)
     code = linecache.getline(place.file, place.line).strip() if place.file and place.line else ""
     return FirstDifference(
-        call, module, place.module_call, file=place.file, line=place.line, code=code, **fields
+        call, module, place.module_call, operator, place.file, place.line, code, eager, here
     )
