@@ -24,6 +24,7 @@ from exportdiff.fuzzing.minimizing.reducer import Problem, Reducer
 from exportdiff.fuzzing.minimizing.size import size
 from exportdiff.fuzzing.minimizing.tree import SourceTree
 from exportdiff.repro.confirm import Confirmation
+from exportdiff.repro.source import repro_source
 
 HEAD = "import torch\nfrom torch import nn\n"
 
@@ -366,6 +367,11 @@ def test_a_finding_is_minimized() -> None:
     assert "is_exporting" in found.source
     assert code_lines(found.source) <= 10
     assert size(found.source) < size(DIFFERS)
+    place = found.finding.first_difference
+    assert place is not None and (place.module, place.file, place.line) == ("", "", None)
+    repro = repro_source(found.finding, found.source)
+    assert f"\n# first difference: the model itself\n#     {place.code}\n# {place.operator}: eager" in repro
+    assert place.code in found.source and repro_source(found.finding, repro) == repro
 
 
 def test_time_is_kept_and_the_start_is_the_worst() -> None:

@@ -10,6 +10,7 @@ import pytest
 from rich.console import Console
 
 from exportdiff.core.case import case_from_source
+from exportdiff.core.first_difference import FirstDifference
 from exportdiff.interfaces.checking.baseline import NO_BASELINE
 from exportdiff.interfaces.checking.check_steps import FindingConfirmed, FindingExplained
 from exportdiff.interfaces.checking.confirmation import SecondJudgement
@@ -19,10 +20,11 @@ from exportdiff.interfaces.checking.report import Report
 from exportdiff.interfaces.reports.check_progress import CheckProgress
 from exportdiff.judging.checks.compare.leaves import LeafDifference
 from exportdiff.judging.checks.outputs import OutputLeaf
-from exportdiff.known.attribution.explained import KnownCause
+from exportdiff.known.attribution.explained import KnownCause, on_paths
 from exportdiff.known.corpus.entry import default_corpora
 from exportdiff.known.corpus.known_bug import KnownBug
 from exportdiff.known.corpus.workaround import Workaround
+from exportdiff.runtime.paths import parse
 from support.evidence_of import make_finding
 
 FINDING = make_finding("value")
@@ -50,7 +52,7 @@ def test_a_finding_is_confirmed_as_soon_as_its_first_path_shows_it_again() -> No
 @pytest.mark.parametrize(
     ("part", "said"),
     [
-        (KNOWN, "known bug of torch: corpora/open/an_entry.py"),
+        (KNOWN, "known bug of torch: title\n  why: cause"),
         (Found(FINDING), "new: no entry of the corpus explains it"),
         (LATE, "not explained: the time limit was reached before it was explained"),
     ],
@@ -62,8 +64,25 @@ def test_the_explanation_follows_the_finding(part: Found, said: str) -> None:
     progress.on_step(FindingConfirmed(Found(FINDING), None))
     assert FINDING.message in text.getvalue() and said not in text.getvalue()
     progress.on_step(FindingExplained(Found(FINDING), (part,), None))
-    assert f"{FINDING.fingerprint}: {said}" in text.getvalue()
+    assert f"{FINDING.fingerprint}:\n{said}" in text.getvalue()
     assert FINDING.fingerprint in progress.printed
+
+
+def test_paths_with_the_same_answer_are_explained_together() -> None:
+    other = parse("strict:module@cpu")
+    finding = FINDING.showing([FINDING.on(FINDING.path), FINDING.on(other)])
+    place = FirstDifference(0, "child", 1, "aten.add", "net.py", 14)
+    parts = [replace(KNOWN, finding=on_paths(finding, (path,))).at(place) for path in finding.shown_on]
+    text = io.StringIO()
+    progress = CheckProgress(Console(file=text, width=160), (), "model.py:make", None, NO_BASELINE)
+    progress.on_step(FindingExplained(Found(finding), tuple(parts), None))
+    assert text.getvalue().startswith(
+        f"\n{finding.fingerprint} (child, net.py:14):\nknown bug of torch: title"
+    )
+    assert text.getvalue().count("known bug of torch") == 1
+    progress.on_step(FindingExplained(Found(finding), (parts[0], replace(parts[1], causes=())), None))
+    assert "on nonstrict:unflatten:\nknown bug of torch: title (see above)" in text.getvalue()
+    assert "on strict:module:\nnew: no entry" in text.getvalue()
 
 
 def test_what_was_not_explained_may_be_new_and_fails() -> None:

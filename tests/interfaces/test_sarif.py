@@ -140,7 +140,7 @@ def test_each_finding_is_a_result_at_the_line_of_the_factory(target: Target) -> 
     assert place == {"artifactLocation": {"uri": "model.py"}, "region": {"startLine": 8}}
     assert "output differs <by> 1" in results[0]["message"]["text"]
     assert "exportdiff check model.py:make --paths 'nonstrict:unflatten'" in results[0]["message"]["text"]
-    assert "Known bug of torch: an_entry" in results[1]["message"]["text"]
+    assert "known bug of torch: an_entry\n  read more: an_entry" in results[1]["message"]["text"]
     assert results[0]["partialFingerprints"] == {"exportdiff/v1": WRONG.finding.fingerprint}
     (left,) = run["invocations"][0]["toolExecutionNotifications"]
     assert left["message"]["text"] == "strict:module@cpu was not judged: no time"

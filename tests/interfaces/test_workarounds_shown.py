@@ -3,23 +3,37 @@
 from __future__ import annotations
 
 import io
+import textwrap
 from dataclasses import replace
 
 from rich.console import Console
 
-from exportdiff.interfaces.checking.found import Found
+from exportdiff.core.first_difference import FirstDifference
+from exportdiff.interfaces.checking.found import UNDECIDED, Found
 from exportdiff.interfaces.checking.report import Report
 from exportdiff.interfaces.python_api import explanation
+from exportdiff.interfaces.reports.known_bug_lines import KnownBugLines
 from exportdiff.interfaces.reports.model_report import print_report
 from exportdiff.judging.results import PathResult
-from exportdiff.known.attribution.explained import KnownCause
+from exportdiff.known.attribution.explained import UNRESOLVED, KnownCause
 from exportdiff.known.corpus.entry import OPEN, read_entry
-from exportdiff.known.corpus.known_bug import known_bug
+from exportdiff.known.corpus.known_bug import KnownBug, known_bug
 from exportdiff.runtime.paths import parse
 from support.evidence_of import make_finding
 from support.folders import CORPORA
 
 PATH = parse("strict:module@cpu")
+WHY = """\
+known bug of torch: torch.export(strict=True): self.count = self.count + 1 never
+  updates the buffer
+  why: Export does not replay side effects of Python, and to Dynamo the
+    assignment of a buffer is one, as it changes the dict _buffers.
+  how sure: the finding goes away with a fix of this bug
+  versions: shows in torch 2.11.0, 2.13.0 and 2.14.1; fixed in none that was
+    tried
+  thread: https://github.com/pytorch/pytorch/issues/111676 (the same symptom)
+  read more: strict_drops_assigned_buffer
+"""
 TEXT = """\
 workaround: Write the new value into the buffer instead of assigning it:
     -     self.count = self.count + 1
@@ -39,8 +53,8 @@ def test_the_workaround_is_below_the_known_bug() -> None:
     report = _report("strict_drops_assigned_buffer")
     output = io.StringIO()
     print_report(report, Console(file=output), "any", None)
-    assert f"\nknown bug of torch: strict_writes_back_assigned_buffers\n{TEXT}" in output.getvalue()
-    assert "\n".join(f"    {line}" for line in TEXT.splitlines()) in explanation(report, "any")
+    assert f"\n{WHY}{TEXT}" in output.getvalue()
+    assert textwrap.indent(TEXT, "    ") in f"{explanation(report, 'any')}\n"
     assert report.found[0].as_dict()["workaround"] == TEXT.removeprefix("workaround: ").rstrip()
 
 
@@ -59,3 +73,48 @@ def test_a_root_cause_carries_what_its_entry_says() -> None:
     assert cause.bug is not None
     assert cause.bug.title and cause.bug.cause.startswith("Export does not replay side effects")
     assert "2.13.0" in cause.bug.affected and cause == KnownCause(cause.name, cause.entry)
+
+
+def test_the_line_to_change_is_that_of_the_user() -> None:
+    (found,) = _report("strict_drops_assigned_buffer").found
+    place = FirstDifference(0, "child", 1, "aten.add", "folder/net.py", 14, "self.ema = 2 * self.ema")
+    lines = list(KnownBugLines(None).of(found.at(place)))
+    assert lines[-3].startswith("workaround (here net.py:14): Write the new value")
+    # This workaround does not change the line at which the value is first wrong.
+    (found,) = _report("reload_makes_tied_parameters_several").found
+    assert "net.py" not in "".join(KnownBugLines(None).of(found.at(place)))
+
+
+def test_a_bug_is_described_once() -> None:
+    (found,) = _report("strict_drops_assigned_buffer").found
+    bugs = KnownBugLines(None)
+    assert len(list(bugs.of(found))) > 8
+    assert list(bugs.of(found)) == [
+        "known bug of torch: torch.export(strict=True): self.count = self.count + 1 never\n"
+        "  updates the buffer (see above)"
+    ]
+
+
+def test_bugs_are_named_if_it_is_not_known_which_of_them_are_necessary() -> None:
+    (found,) = _report("strict_drops_assigned_buffer", "reload_makes_tied_parameters_several").found
+    assert next(KnownBugLines(None).of(found)) == "2 known bugs of torch together:"
+    undecided = replace(found, causes=(replace(UNRESOLVED, candidates=found.causes),))
+    assert not undecided.decided and undecided.known
+    text = "\n".join(KnownBugLines(None).of(undecided))
+    assert text.startswith("known bugs of torch: one of these, or several of them together\n")
+    assert all(f"[{cause.root}]" in text for cause in found.causes)
+    document = undecided.as_dict()
+    assert document["root_causes"] == [cause.root for cause in found.causes]
+    assert {each["sure"] for each in document["known_bugs"]} == {UNDECIDED}
+
+
+def test_a_version_is_fixed_only_if_it_is_newer_than_all_that_show_the_bug() -> None:
+    bug = KnownBug("title", "cause", ("2.9.1", "2.11.0"), ("2.8.0", "2.13.0+cpu"), "", None)
+    assert (bug.fixed_in, bug.not_yet_in) == (("2.13.0+cpu",), ("2.8.0",))
+    found = Found(make_finding("value"), (KnownCause("a_fix", "an_entry", bug),), by="resemblance")
+    lines = list(KnownBugLines(None).of(found))
+    assert "  how sure: the finding resembles this bug" in lines
+    assert (
+        "  versions: shows in torch 2.9.1 and 2.11.0; fixed in 2.13.0+cpu; not yet in 2.8.0" in lines
+        or "  versions: shows in torch 2.9.1 and 2.11.0; fixed in 2.13.0+cpu; not yet in\n    2.8.0" in lines
+    )

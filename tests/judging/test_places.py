@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 
 import pytest
 
 from exportdiff.core.case import Case, case_from_source
 from exportdiff.core.first_difference import FirstDifference
-from exportdiff.judging.places.find import first_difference
+from exportdiff.judging.places.find import IN_MACHINE_CODE, first_difference
 from exportdiff.judging.verdict import judge
 from exportdiff.lab.bench.places import VALUE_FAULTS, of_faults
 from exportdiff.lab.faults.replacing import operator_of_a_call_replaced, operator_replaced
@@ -134,6 +135,20 @@ def test_a_crash_is_at_the_line_of_the_node_that_fails() -> None:
         place = places(RAISES, "nonstrict+rewritten:module")[0]
     assert place.line == 8
     assert place.here.startswith("RuntimeError: aten::div() is missing value")
+
+
+@pytest.mark.parametrize("path", ["aoti:package@cpu", "compile:inductor@cpu"])
+def test_of_machine_code_the_graphs_are_searched_and_no_more(path: str) -> None:
+    case, wanted = case_from_source(SHARED), parse(path)
+    finding = next(
+        each for each in judge(case, [parse("nonstrict:module")]).findings if each.check == "state"
+    )
+    place = first_difference(case, replace(finding, path=wanted, shown_on=(wanted,)))
+    if wanted.mode == "aoti":  # the exported program itself is wrong
+        assert (place.module, place.line, place.here) == ("center", 11, "0")
+    else:  # Dynamo's graphs are right
+        assert place.why_not == IN_MACHINE_CODE
+        assert next(place.lines()).startswith("first difference not found: the graphs that are compiled give")
 
 
 def test_structure_names_the_module() -> None:

@@ -200,7 +200,7 @@ class Finding:
         """At most ten lines: what was expected, what was seen, where, by how much."""
         text = "\n".join(filter(None, self.evidence.lines()))
         found = self.first_difference
-        place = [] if found is None or found.why_not else list(found.lines())
+        place = [] if found is None else list(found.lines())
         lines = [*text.splitlines()[: MESSAGE_LINES - self.probe - len(place)], *place]
         if self.probe:
             lines.append(f"call {self.call} is a probe: its sizes are not those of the example")

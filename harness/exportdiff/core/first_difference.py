@@ -9,6 +9,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+NOT_IN_A_CALL = "it is not a difference in what a call computes"
+"""Why there is no place for a guard or a printed line, for example. Not said to people: they see it."""
+
 
 @dataclass(frozen=True)
 class FirstDifference:
@@ -40,13 +43,22 @@ class FirstDifference:
         return asdict(self)
 
     def lines(self) -> Iterator[str]:
-        """Say it to people: the place, the line of code, and the two values. Only if there is a place."""
-        at = f"{pathlib.PurePath(self.file).name}:{self.line}" if self.line else ""
-        yield f"first difference: {', '.join(filter(None, (self._module, at)))}"
+        """Say it to people: the place, the line of code, and the two values; or why there is no place."""
+        if self.why_not:
+            if self.why_not != NOT_IN_A_CALL:
+                yield f"first difference not found: {self.why_not}"
+            return
+        yield f"first difference: {self.short}".rstrip()
         if self.code:
             yield f"    {self.code}"
         if values := self._values:
             yield values
+
+    @property
+    def short(self) -> str:
+        """The module and the line, as ``blocks.1 (2nd call), net.py:14``; empty if neither is known."""
+        at = f"{pathlib.PurePath(self.file).name}:{self.line}" if self.line else ""
+        return ", ".join(filter(None, (self._module, at)))
 
     @property
     def _module(self) -> str:

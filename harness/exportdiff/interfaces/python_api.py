@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from exportdiff.interfaces.checking.baseline import Accept
     from exportdiff.interfaces.checking.found import FailOn, Found
     from exportdiff.interfaces.checking.path_choice import Paths
+    from exportdiff.interfaces.reports.known_bug_lines import KnownBugLines
 
 
 @dataclass(frozen=True)
@@ -55,7 +56,7 @@ def compare(
             args)`` or ``(module, args, kwargs)``.
         args, kwargs: example inputs, of any shapes.
         dynamic_shapes: as in ``torch.export.export``; a value, or a function that returns it.
-        paths: ``"default"`` for the paths that people deploy, ``"all"``, or patterns such as
+        paths: ``"default"`` for those of ``exportdiff check``, ``"all"``, or patterns such as
             ``"nonstrict:*"``.
         probes: a list of further ``(args, kwargs)`` with other sizes; a value, or a function that returns it.
         device: None for all devices of this machine.
@@ -117,20 +118,20 @@ def explanation(report: Report, fail_on: FailOn) -> str:
     failing = report.failing(fail_on)
     if not failing:
         return f"{report.name} was not judged: {report.why_unjudged()}"
+    from exportdiff.interfaces.reports.known_bug_lines import KnownBugLines
+
+    bugs = KnownBugLines(default_corpora())
     counts = f"{report.agreement()}, {counted(len(failing), 'finding')} (torch {report.torch})"
-    return "\n".join([f"{report.name}: {counts}", *(line for each in failing for line in _lines(each))])
+    return "\n".join([f"{report.name}: {counts}", *(line for each in failing for line in _lines(each, bugs))])
 
 
-def _lines(found: Found) -> Iterable[str]:
+def _lines(found: Found, bugs: KnownBugLines) -> Iterable[str]:
     finding = found.finding
     further = len(finding.shown_on) - 1
     more = f" and {counted(further, 'more path')}" if further else ""
     yield f"{finding.check} {finding.kind} on {finding.path}{more}  [{finding.fingerprint}]"
     yield from (f"    {line}" for line in finding.message.splitlines())
-    for cause in found.causes:
-        yield f"    known bug of torch: {cause.root}"
-    for text in found.workarounds:
-        yield from textwrap.indent(f"workaround: {text}", "    ").splitlines()
+    yield from (textwrap.indent(line, "    ") for line in bugs.of(found))
     if found.remark:
         yield f"    remark: {found.remark}"
     if found.not_accepted_because:

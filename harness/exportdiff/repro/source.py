@@ -91,6 +91,8 @@ def _header(finding: Finding, call: int, needs: NeededFixes | None) -> str:
     if finding.stage == "run" and finding.kind == "mismatch" and call:
         probe = f", which is probe {call - CALLS}" if call >= CALLS else ""
         lines.append(f"# Shows in call {call}, counted from 0{probe}.")
+    if finding.first_difference is not None:
+        lines += [f"# {line}" for line in finding.first_difference.lines()]
     return "\n".join(lines)
 
 

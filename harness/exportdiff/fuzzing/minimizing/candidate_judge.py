@@ -13,6 +13,7 @@ from exportdiff.core.case import case_from_source
 from exportdiff.core.errors import UsageError
 from exportdiff.judging.checks.alive import ProcessDied
 from exportdiff.judging.judge_case import judge_case
+from exportdiff.judging.places.find import first_difference
 from exportdiff.runtime.observing.freeing_programs import clean_state
 from exportdiff.runtime.patching.fixes import applied
 from exportdiff.runtime.paths import parse
@@ -22,6 +23,7 @@ from exportdiff.runtime.processes.in_child import ReusableWorker
 if TYPE_CHECKING:
     from exportdiff.core.case import Case
     from exportdiff.core.finding import Finding
+    from exportdiff.core.first_difference import FirstDifference
     from exportdiff.judging.results import Verdict
     from exportdiff.runtime.patching.fixes import Fix
 
@@ -140,6 +142,13 @@ class CandidateJudge:
         seconds = self._limit + (WARM_UP if self._worker.is_new else 0.0)
         return self._worker.ask(seconds, task, self._wanted, source)
 
+    def first_difference(self, source: str, finding: Finding) -> FirstDifference | None:
+        """Return where the path of a finding that this source shows first differs from eager, if known."""
+        if self._dead is not None:
+            return None
+        answer = self._worker.ask(self._limit, locate, self._wanted, source, finding)
+        return None if isinstance(answer, Death | TaskFailure) else answer
+
     def stop(self) -> None:
         """End the worker process."""
         self._worker.stop()
@@ -152,6 +161,13 @@ def find(wanted: WantedFinding, source: str) -> Finding | None:
     if verdict is None or not verdict.valid:
         return None
     return next(filter(wanted.matches, verdict.findings), None)
+
+
+def locate(wanted: WantedFinding, source: str, finding: Finding) -> FirstDifference:
+    """Search for the place in this process. A program without a file has no line numbers to name."""
+    with _installed(wanted.fixes), clean_state():
+        place = first_difference(_case(wanted, source), finding)
+    return replace(place, file="", line=None) if place.file.startswith("<") else place
 
 
 def load_source(written: str, source: str, folder: str) -> Case:

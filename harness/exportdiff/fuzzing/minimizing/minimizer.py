@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from exportdiff.core.program_text.line_count import code_lines
@@ -108,6 +108,8 @@ def minimize(
         )
         at_start = code_lines(source)
         reducer.run()
+        text, shown = history[-1]
+        history[-1] = text, replace(shown, first_difference=judge.first_difference(laid_out(text), shown))
     except KeyboardInterrupt:
         if reducer is None:
             raise

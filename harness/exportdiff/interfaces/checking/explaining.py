@@ -55,7 +55,7 @@ def _searched(
     verdict = Verdict(True, "", report.paths, tuple(each.finding for each in report.found), 0.0)
     known = knowledge(corpora.resolve())
     for parts in explanations(case, verdict, (), known, wanted=findings, each=JUDGEMENTS, seconds=SECONDS):
-        yield tuple(Found(part.finding, part.causes, part.remark, part.searched) for part in parts)
+        yield tuple(Found(part.finding, part.causes, part.by, part.remark, part.searched) for part in parts)
 
 
 def _source_of_classes(case: Case) -> str:

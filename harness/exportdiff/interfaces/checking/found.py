@@ -11,7 +11,7 @@ from exportdiff.interfaces.checking.default_paths import DEPLOYED
 if TYPE_CHECKING:
     from exportdiff.core.finding import Finding
     from exportdiff.core.first_difference import FirstDifference
-    from exportdiff.known.attribution.explained import KnownCause
+    from exportdiff.known.attribution.explained import By, KnownCause
 
 Meaning: TypeAlias = Literal["wrong", "breaks", "inside", "harmless"]
 """What a finding means for the owner of the model.
@@ -40,6 +40,10 @@ Explanation: TypeAlias = Literal["known", "new", "not explained"]
 """``known``: the corpus explains a finding. ``new``: it does not. ``not explained``: the search ended early,
 for example at a time limit."""
 
+SURE: dict[By, str] = {"fix": "goes away with a fix of", "resemblance": "resembles"}
+"""How sure it is that a known bug explains a finding."""
+UNDECIDED = "goes away with several fixes; which of them are necessary was not found in time"
+
 FAIL_ON: tuple[FailOn, ...] = get_args(FailOn)
 
 
@@ -62,6 +66,8 @@ class Found:
     finding: Finding
     causes: tuple[KnownCause, ...] = ()
     """The known bugs of torch that explain it."""
+    by: By = "fix"
+    """How sure that is: whether the finding goes away with the fix of a bug, or resembles its entry."""
     remark: str = ""
     """Why the explanation may be incomplete, for example a time limit."""
     searched: bool = True
@@ -102,6 +108,16 @@ class Found:
         return "harmless" if self.known else "inside"
 
     @property
+    def named(self) -> tuple[KnownCause, ...]:
+        """The known bugs by name: each root cause once."""
+        return tuple({each.root: each for cause in self.causes for each in cause.named}.values())
+
+    @property
+    def decided(self) -> bool:
+        """Whether all of ``named`` are necessary; else one or several of them explain the finding."""
+        return all(not cause.candidates for cause in self.causes)
+
+    @property
     def workarounds(self) -> tuple[str, ...]:
         """What a user can write instead: a text for each root cause for which somebody has looked."""
         bugs = [cause.bug for cause in self.causes if cause.bug is not None]
@@ -136,9 +152,20 @@ class Found:
             "explanation": self.explanation,
             "accepted": self.accepted,
             "not_accepted_because": self.not_accepted_because,
-            "root_causes": [cause.root for cause in self.causes],
-            "entries": [cause.entry for cause in self.causes if cause.entry],
+            "root_causes": [cause.root for cause in self.named],
+            "entries": [cause.entry for cause in self.named if cause.entry],
+            "known_bugs": [self._bug(cause) for cause in self.named],
             "workaround": "\n".join(self.workarounds) or None,
             "remark": self.remark,
             "first_difference": place.as_dict() if place is not None else None,
+        }
+
+    def _bug(self, cause: KnownCause) -> dict[str, Any]:
+        bug = cause.bug
+        workaround = bug.workaround.text if bug is not None and bug.workaround is not None else None
+        return {
+            "name": cause.root,
+            "sure": SURE[self.by] if self.decided else UNDECIDED,
+            **(bug.as_dict() if bug is not None else {}),
+            "workaround": workaround,
         }

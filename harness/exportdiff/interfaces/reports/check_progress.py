@@ -7,7 +7,10 @@ from typing import TYPE_CHECKING
 
 from exportdiff.interfaces.checking.accepting import marked
 from exportdiff.interfaces.checking.check_steps import FindingConfirmed, FindingExplained
-from exportdiff.interfaces.reports.model_report import HEADINGS, PathRows, cause_line, print_found
+from exportdiff.interfaces.reports.known_bug_lines import KnownBugLines
+from exportdiff.interfaces.reports.model_report import HEADINGS, print_found
+from exportdiff.interfaces.reports.path_rows import PathRows
+from exportdiff.interfaces.reports.text import wrapped
 
 if TYPE_CHECKING:
     import pathlib
@@ -39,7 +42,7 @@ class CheckProgress(PathRows):
         """Print to ``console``. Findings that the baseline accepts are left out."""
         super().__init__(console, paths)
         self._model = model
-        self._corpora = corpora
+        self._bugs = KnownBugLines(corpora)
         self._baseline = baseline
         self.printed: set[str] = set()
         """The fingerprints of the findings that are on the console, or that the baseline accepts."""
@@ -65,23 +68,41 @@ class CheckProgress(PathRows):
         parts = [each for each in marked(step.parts, self._baseline.of(step.model)) if not each.accepted]
         if not parts:
             return
-        self._line("")
-        for part in parts:
-            number = step.found.finding.fingerprint
-            if len(step.parts) > 1:
-                number += " on " + ", ".join(path.without_device for path in part.finding.shown_on)
-            harmless = "harmless here, " if part.meaning == "harmless" else ""
-            for cause in part.causes:
-                self._line(f"{number}: {harmless}{cause_line(cause, self._corpora)}")
-            for text in part.workarounds:
-                self._line(f"workaround: {text}")
-            if part.not_accepted_because:
-                self._line(f"{number}: not accepted: {part.not_accepted_because}")
-            remark = f": {part.remark}" if part.remark else ""
-            if not part.causes:
-                self._line(f"{number}: {NOTES[part.explanation]}{remark}")
-            elif part.remark:
-                self._line(f"{number}: remark{remark}")
+        for same in _with_the_same_answer(parts):
+            self._line("")
+            self._line(wrapped(_title_of(step.found, same, all_paths=len(same) == len(parts))))
+            self._answer(same[0])
+
+    def _answer(self, part: Found) -> None:
+        """Print the known bugs of a finding, or why none is known."""
+        for line in self._bugs.of(part):
+            self._line(line)
+        if part.not_accepted_because:
+            self._line(wrapped(f"not accepted: {part.not_accepted_because}"))
+        remark = f": {part.remark}" if part.remark else ""
+        if not part.causes:
+            self._line(wrapped(f"{NOTES[part.explanation]}{remark}"))
+        elif part.remark:
+            self._line(wrapped(f"remark{remark}"))
 
     def _line(self, text: str) -> None:
         self._console.print(text, soft_wrap=True, highlight=False, markup=False)
+
+
+def _with_the_same_answer(parts: Sequence[Found]) -> list[list[Found]]:
+    """Group the parts of a finding by what is printed about them."""
+    groups: dict[tuple[object, ...], list[Found]] = {}
+    for part in parts:
+        answer = part.causes, part.by, part.remark, part.searched, part.meaning, part.not_accepted_because
+        groups.setdefault(answer, []).append(part)
+    return list(groups.values())
+
+
+def _title_of(found: Found, parts: Sequence[Found], *, all_paths: bool) -> str:
+    """Return which finding is explained, where it starts, and if only some paths are meant, which."""
+    place = parts[0].finding.first_difference
+    where = f" ({place.short})" if place is not None and place.short else ""
+    paths = [path.without_device for part in parts for path in part.finding.shown_on]
+    on = "" if all_paths else f" on {', '.join(paths)}"
+    harmless = ", harmless here" if parts[0].meaning == "harmless" else ""
+    return f"{found.finding.fingerprint}{where}{on}{harmless}:"

@@ -6,6 +6,7 @@ import xml.etree.ElementTree as ET
 from typing import TYPE_CHECKING
 
 from exportdiff.interfaces.output_files import write_text
+from exportdiff.interfaces.reports.known_bug_lines import KnownBugLines
 
 if TYPE_CHECKING:
     import pathlib
@@ -43,7 +44,8 @@ def suite(report: Report, fail_on: FailOn) -> ET.Element:
         result = each.case_result(fail_on)
         if result == "failure":
             for found in each.failing(fail_on):
-                _add(case, "failure", _headline(found), found.finding.message)
+                why = "\n".join(KnownBugLines(None).of(found))
+                _add(case, "failure", _headline(found), f"{found.finding.message}\n{why}".strip())
         elif result == "skipped":
             _add(case, "skipped", f"{each.outcome}: {each.reason}", each.message)
     if not outcomes.judged:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from exportdiff.interfaces.output_files import write_text
 from exportdiff.interfaces.reports.commands import check_command
+from exportdiff.interfaces.reports.known_bug_lines import KnownBugLines
 
 if TYPE_CHECKING:
     from exportdiff.core.first_difference import FirstDifference
@@ -72,7 +73,7 @@ def sarif(report: Report, target: Target, fail_on: FailOn) -> dict[str, Any]:
 def _result(found: Found, report: Report, where: dict[str, Any], fail_on: FailOn) -> dict[str, Any]:
     finding = found.finding
     paths = [path.without_device for path in finding.shown_on]
-    known = "".join(f"\nKnown bug of torch: {cause.root}" for cause in found.causes)
+    known = "".join(f"\n{line}" for line in KnownBugLines(None).of(found))
     command = check_command(report.name, finding.shown_on[0])
     result = {
         "ruleId": found.meaning,
@@ -86,7 +87,7 @@ def _result(found: Found, report: Report, where: dict[str, Any], fail_on: FailOn
             "check": finding.check,
             "kind": finding.kind,
             "paths": list(map(str, finding.shown_on)),
-            "rootCauses": [cause.root for cause in found.causes],
+            "rootCauses": [cause.root for cause in found.named],
         },
     }
     if found.accepted:

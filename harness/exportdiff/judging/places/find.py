@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import linecache
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from exportdiff.core.first_difference import FirstDifference, not_found
@@ -19,15 +20,22 @@ from exportdiff.runtime.observing.aliasing import OUTPUT
 from exportdiff.runtime.observing.logged_values import in_words
 from exportdiff.runtime.paths import same_operators
 from exportdiff.runtime.paths.run.logged_sides import log_eager, log_path
+from exportdiff.runtime.paths.runners import RUNNERS
 
 if TYPE_CHECKING:
     from exportdiff.core.case import Case
     from exportdiff.core.finding import Finding
+    from exportdiff.core.path import Path
     from exportdiff.judging.places.subject import Subject
     from exportdiff.runtime.observing.code_places import CodePlace
     from exportdiff.runtime.observing.logged_values import LoggedValue
     from exportdiff.runtime.observing.operator_log import LogEntry
     from exportdiff.runtime.paths.run.logged import LoggedRun
+
+IN_MACHINE_CODE = (
+    "the graphs that are compiled give the values of eager. The difference comes from their machine code, "
+    "and the search goes no further"
+)
 
 
 def first_difference(case: Case, finding: Finding) -> FirstDifference:
@@ -37,21 +45,31 @@ def first_difference(case: Case, finding: Finding) -> FirstDifference:
         return not_found(wanted.why_not)
     if wanted.module is not None:
         return FirstDifference(module=wanted.module)
-    if finding.path.mode == "aoti":
-        return not_found("the operators of machine code cannot be logged")
-    eager = log_eager(case, finding.path, wanted.wanted)
-    here = log_path(case, finding.path, wanted.wanted)
-    if wanted.raises or here.stage is not None:
+    path = _interpreted(finding.path)
+    machine_code = path != finding.path
+    eager = log_eager(case, path, wanted.wanted)
+    here = log_path(case, path, wanted.wanted)
+    if here.stage is not None or (wanted.raises and not machine_code):
         return _where_raised(eager, here)
-    parting = _parting(eager, here, wanted, same=same_operators(finding.path))
-    if parting is None and any(name.startswith(OUTPUT) for name in wanted.names):
+    same = same_operators(path)
+    parting = None if wanted.raises else _parting(eager, here, wanted, same=same, every=not machine_code)
+    if parting is None and not machine_code and any(name.startswith(OUTPUT) for name in wanted.names):
         return _returned(Parting(None, None), wanted.call, eager)
     if parting is None:
-        return not_found("each operator gives what it gives in eager")
+        return not_found(IN_MACHINE_CODE if machine_code else "each operator gives what it gives in eager")
     return _described(parting, eager)
 
 
-def _parting(eager: LoggedRun, here: LoggedRun, wanted: Subject, *, same: bool) -> Parting | None:
+def _interpreted(path: Path) -> Path:
+    """Return the path itself, or for machine code one that runs the same graphs operator by operator."""
+    by = RUNNERS[path.runner].interpreted
+    return path if by is None else replace(path, mode=by[0], runner=by[1])
+
+
+def _parting(
+    eager: LoggedRun, here: LoggedRun, wanted: Subject, *, same: bool, every: bool
+) -> Parting | None:
+    """Search for the first difference. ``every``: these runs show the finding, so there must be one."""
     matching = match(eager.events, here.events, same_operators=same, stride=wanted.aspect == "stride")
     if wanted.aspect == "module":
         return first_moved(eager.events, matching)
@@ -60,8 +78,10 @@ def _parting(eager: LoggedRun, here: LoggedRun, wanted: Subject, *, same: bool) 
         if flow is not None:
             return flow
     targets = [e for e in eager.events if e.name in wanted.names and e.call == wanted.call]
+    if not every:  # what is right in the graphs is wrong in their machine code
+        targets = [event for event in targets if event.index not in matching.same]
     found = search(eager.events, here.events, matching, targets)
-    return found or first_of_all(eager.events, here.events, matching)
+    return found or (first_of_all(eager.events, here.events, matching) if every else None)
 
 
 def _where_raised(eager: LoggedRun, here: LoggedRun) -> FirstDifference:

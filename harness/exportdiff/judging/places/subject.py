@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from functools import singledispatch
 from typing import TYPE_CHECKING
 
+from exportdiff.core.first_difference import NOT_IN_A_CALL
 from exportdiff.judging.checks.aliasing import (
     TogetherOnOneSide,
     WriteBarred,
@@ -64,7 +65,7 @@ class Subject:
 @singledispatch
 def subject(evidence: Evidence) -> Subject:
     """Return what evidence says about where to look."""
-    return Subject(why_not="it is not a difference in what a call computes")
+    return Subject(why_not=NOT_IN_A_CALL)
 
 
 def _in_call(evidence: Evidence, *names: str, aspect: str = "", edited: bool = False) -> Subject:

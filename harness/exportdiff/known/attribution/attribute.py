@@ -185,9 +185,12 @@ class _Search:
             return alike or ExplainedFinding(finding, remark=remark, searched=not remark)
         part = on_paths(finding, paths)
         if remark and len(names) > 1:
+            causes = self._causes(part, names)
+            if len({cause.root for cause in causes}) == 1:
+                return ExplainedFinding(part, causes[:1])
             # It is verified that the fixes mend it, but not which of them are necessary.
             remark = f"{remark}: it is one of {len(names)} fixes that mend it, or several"
-            return ExplainedFinding(part, (UNRESOLVED,), remark)
+            return ExplainedFinding(part, (replace(UNRESOLVED, candidates=causes),), remark)
         self._answers.append(names)
         return ExplainedFinding(part, self._causes(part, self._causing(part, names, budget)))
 

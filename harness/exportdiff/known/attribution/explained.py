@@ -21,15 +21,22 @@ class KnownCause:
     """The corpus entry of the root cause; empty: no entry names the fix."""
     bug: KnownBug | None = field(default=None, compare=False, repr=False)
     """What its entry says about it; None without an entry."""
+    candidates: tuple[KnownCause, ...] = field(default=(), compare=False, repr=False)
+    """Of ``UNRESOLVED``: the root causes of which one or several explain the finding."""
 
     @property
     def root(self) -> str:
         """The name of the root cause; several fixes may belong to one."""
         return self.entry or self.name
 
+    @property
+    def named(self) -> tuple[KnownCause, ...]:
+        """The root cause, or those of which one or several explain the finding."""
+        return self.candidates or (self,)
 
-UNRESOLVED = KnownCause("several fixes")
-"""The attribution ended before it was known which of several fixes are necessary."""
+
+UNRESOLVED = KnownCause("undecided")
+"""The attribution ended before it was known which of its ``candidates`` are necessary."""
 
 
 By: TypeAlias = Literal["fix", "resemblance"]

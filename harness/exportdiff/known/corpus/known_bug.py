@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from exportdiff.known.corpus.workaround import Workaround, read_workaround
 
 if TYPE_CHECKING:
-    from exportdiff.known.corpus.entry import Entry
+    from exportdiff.known.corpus.entry import Entry, UpstreamMatch
 
 
 @dataclass(frozen=True)
@@ -22,19 +23,50 @@ class KnownBug:
     """The tried versions of torch that have the bug."""
     unaffected: tuple[str, ...]
     """The tried versions that do not have it."""
-    upstream: str
-    """The PyTorch thread about it; empty if there is none."""
+    upstream: str | None
+    """The PyTorch thread about it; empty if a search found none; None if it was not searched for."""
     workaround: Workaround | None
     """None: nobody has looked for one."""
+    upstream_match: UpstreamMatch | None = None
+    """What the thread has in common with the bug; None if they were not compared."""
+
+    @property
+    def fixed_in(self) -> tuple[str, ...]:
+        """The tried versions without the bug that are newer than all tried versions with it."""
+        last = max(map(_order, self.affected), default=())
+        return tuple(version for version in self.unaffected if _order(version) > last)
+
+    @property
+    def not_yet_in(self) -> tuple[str, ...]:
+        """The other tried versions without the bug."""
+        return tuple(version for version in self.unaffected if version not in self.fixed_in)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return it ready for JSON."""
+        return {
+            "title": self.title,
+            "cause": self.cause,
+            "shows_in": list(self.affected),
+            "fixed_in": list(self.fixed_in),
+            "not_yet_in": list(self.not_yet_in),
+            "upstream": self.upstream,
+            "upstream_match": self.upstream_match,
+        }
+
+
+def _order(version: str) -> tuple[int, ...]:
+    """Return the numbers of a version, which compare as the versions do."""
+    return tuple(map(int, re.findall(r"\d+", version.partition("+")[0])))
 
 
 def known_bug(entry: Entry) -> KnownBug:
     """Describe the root cause of an entry of ``open/``."""
     return KnownBug(
         entry.title,
-        entry.cause,
+        " ".join(entry.cause.split()),
         entry.affected,
         entry.unaffected,
-        entry.upstream or "",
+        entry.upstream,
         read_workaround(entry),
+        entry.upstream_match,
     )

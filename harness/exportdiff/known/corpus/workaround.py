@@ -10,8 +10,11 @@ from typing import TYPE_CHECKING
 from exportdiff.core.program_text.parsing import parse
 from exportdiff.known.corpus.changed_lines import changed_lines, own_lines
 from exportdiff.known.corpus.entry import WORKAROUND
+from exportdiff.known.corpus.first_difference import MARK, marked_lines
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from exportdiff.known.corpus.entry import Entry
 
 MODEL, OPTIONS, CALL = WORKAROUND
@@ -25,6 +28,8 @@ class Workaround:
     """What to do, in a sentence. Without code: why there is no workaround."""
     code: str = ""
     """The changed lines, with ``-`` and ``+`` before them, or the options, or the call. Empty: none."""
+    changes_first: bool = False
+    """Whether it changes the line at which the wrong value first appears."""
 
     @property
     def text(self) -> str:
@@ -50,7 +55,14 @@ def read_workaround(entry: Entry) -> Workaround | None:
         code.append(f"torch.export.export(..., {_keywords(source, functions[OPTIONS])})")
     if CALL in functions:
         code += own_lines(source, functions[CALL])
-    return Workaround(" ".join(advice.split()), "\n".join(code))
+    return Workaround(" ".join(advice.split()), "\n".join(code), _changes_first(source, code))
+
+
+def _changes_first(source: str, code: Iterable[str]) -> bool:
+    """Whether one of the changed lines is the one with the mark of the first difference."""
+    lines = source.splitlines()
+    first = {lines[number - 1].removesuffix(MARK).strip() for number in marked_lines(source)}
+    return any(line[:1] == "-" and line[1:].strip() in first for line in code)
 
 
 def defined(source: str) -> tuple[str, ...]:

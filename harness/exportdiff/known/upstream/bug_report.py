@@ -80,7 +80,7 @@ def report(
     parts = _of_entry(entry) or _as_it_is(entry, run)
     return _REPORT.substitute(
         title=entry.title or _title(entry, finding),
-        explanation=parts.explanation or _explanation(entry, finding),
+        explanation=_both(parts.explanation, entry, finding),
         code=parts.code,
         cause=_cause(entry, fix),
         output=parts.output.strip(),
@@ -134,8 +134,19 @@ def _as_it_is(entry: Entry, run: Run) -> _Parts:
     comment = re.match(r"(#[^\n]*\n)+", text)
     if comment is None:
         return _Parts("", text, run.output)
-    explanation = " ".join(line.removeprefix("#").strip() for line in comment[0].splitlines())
+    explanation = " ".join(map(_sentence, comment[0].splitlines()))
     return _Parts(explanation, text[comment.end() :].strip("\n"), run.output)
+
+
+def _both(explanation: str, entry: Entry, finding: Finding | None) -> str:
+    """Return the finding, or else the explanation of the file, or else a sentence about its header."""
+    return explanation if explanation and finding is None else _explanation(entry, finding)
+
+
+def _sentence(comment: str) -> str:
+    """Return the text of a comment line; an indented one is code."""
+    text = comment.removeprefix("#").removeprefix(" ")
+    return f"`{text.strip()}`" if text.startswith("    ") else text
 
 
 def _explanation(entry: Entry, finding: Finding | None) -> str:

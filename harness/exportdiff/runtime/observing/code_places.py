@@ -83,8 +83,10 @@ class ModuleCalls:
         original = nn.Module.__call__
 
         def noted(module: nn.Module, *args: Any, **kwargs: Any) -> Any:
+            if torch.compiler.is_compiling():  # first, so that Dynamo does not trace the rest
+                return original(module, *args, **kwargs)
             name = self._names.get(module)
-            if name is None or torch.compiler.is_compiling():
+            if name is None:
                 return original(module, *args, **kwargs)
             self._calls[name] += 1
             self._open.append((name, self._calls[name]))

@@ -58,6 +58,8 @@ class Runner:
     """What is not compared, because torch does not promise it."""
     copies: bool = False
     """Whether it copies the state of the program."""
+    interpreted: tuple[str, str] | None = None
+    """The mode and the runner that run its graphs operator by operator, if it makes machine code of them."""
     needs: tuple[str, ...] = ()
     """Names of torch that it uses and not every supported version has; without one its paths are left out."""
 
@@ -126,6 +128,7 @@ def aot_eager(model: nn.Module) -> Callable[..., object]:
     backend="inductor",
     cost=5000,
     same_operators=False,
+    interpreted=("compile", "aot_eager"),
 )
 def inductor(model: nn.Module) -> Callable[..., object]:
     """All of torch.compile: graphs become machine code."""
@@ -139,6 +142,7 @@ def inductor(model: nn.Module) -> Callable[..., object]:
     "aoti",
     expression="packaged(ep)",
     same_operators=False,
+    interpreted=("nonstrict", "module"),
     not_promised=("hierarchy", "state", "gradients", "edits", "deviations"),
     needs=("torch._inductor.aoti_compile_and_package", "torch._inductor.aoti_load_package"),
 )

@@ -1,0 +1,103 @@
+"""Explains to people why a finding happens and what to do: the known bugs of torch, and their workarounds."""
+
+from __future__ import annotations
+
+import pathlib
+from typing import TYPE_CHECKING
+
+from exportdiff.interfaces.checking.found import SURE
+from exportdiff.interfaces.reports.text import wrapped
+from exportdiff.interfaces.wording import listed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from exportdiff.interfaces.checking.found import Found
+    from exportdiff.known.attribution.explained import KnownCause
+    from exportdiff.known.corpus.known_bug import KnownBug
+    from exportdiff.known.corpus.workaround import Workaround
+
+NAMED = 3
+"""How many bugs are named if it is not known which of them are necessary; JSON names all."""
+
+
+class KnownBugLines:
+    """Writes the known bugs of several findings; each bug is described once."""
+
+    def __init__(self, corpora: pathlib.Path | None) -> None:
+        """``corpora``: the folder of the entries; None: they are named without their files."""
+        self._corpora = corpora
+        self._described: set[str] = set()
+
+    def of(self, found: Found) -> Iterator[str]:
+        """Yield lines of at most 80 columns, except for code; none if no bug explains the finding."""
+        if not found.decided:
+            yield from self._undecided(found.named)
+            return
+        if len(found.named) > 1:
+            yield f"{len(found.named)} known bugs of torch together:"
+        for cause in found.named:
+            yield from self._bug(cause, found)
+
+    def _undecided(self, causes: tuple[KnownCause, ...]) -> Iterator[str]:
+        yield "known bugs of torch: one of these, or several of them together"
+        for cause in causes[:NAMED]:
+            yield wrapped(f"  {_title(cause)} [{cause.root}]")
+        if len(causes) > NAMED:
+            yield f"  and {len(causes) - NAMED} more"
+
+    def _bug(self, cause: KnownCause, found: Found) -> Iterator[str]:
+        again = cause.root in self._described
+        self._described.add(cause.root)
+        above = " (see above)" if again else ""
+        yield wrapped(f"known bug of torch: {_title(cause)}{above}")
+        if again:
+            return
+        bug = cause.bug
+        if bug is not None and found.meaning != "harmless":
+            yield wrapped(f"  why: {bug.cause}")
+            yield f"  how sure: the finding {SURE[found.by]} this bug"
+            if versions := _versions(bug):
+                yield wrapped(f"  versions: {versions}")
+            yield from _thread(bug)
+        yield f"  read more: {self._file(cause)}"
+        if bug is not None and bug.workaround is not None and found.meaning != "harmless":
+            yield from _workaround(bug.workaround, found)
+
+    def _file(self, cause: KnownCause) -> str:
+        if self._corpora is not None and cause.entry:
+            return f"{self._corpora / 'open' / cause.entry}.py"
+        return cause.root
+
+
+def _title(cause: KnownCause) -> str:
+    return cause.bug.title if cause.bug is not None else cause.root
+
+
+def _versions(bug: KnownBug) -> str:
+    """Say which of the versions that were tried have the bug."""
+    if not bug.affected:
+        return ""
+    fixed = f"fixed in {listed(bug.fixed_in)}" if bug.fixed_in else "fixed in none that was tried"
+    older = f"; not yet in {listed(bug.not_yet_in)}" if bug.not_yet_in else ""
+    return f"shows in torch {listed(bug.affected)}; {fixed}{older}"
+
+
+def _thread(bug: KnownBug) -> Iterator[str]:
+    """Yield the thread about the bug, and what both have in common."""
+    if bug.upstream:
+        same = f" (the same {bug.upstream_match})" if bug.upstream_match else ""
+        yield f"  thread: {bug.upstream}{same}"
+    elif bug.upstream is not None:
+        yield "  thread: a search found none"
+
+
+def _workaround(workaround: Workaround, found: Found) -> Iterator[str]:
+    """Yield what to write instead; for a changed line, where the user has such a line."""
+    place = found.finding.first_difference
+    where = ""
+    if workaround.changes_first and place is not None and place.line is not None:
+        where = f" (here {pathlib.PurePath(place.file).name}:{place.line})"
+    first, *code = workaround.text.splitlines()
+    yield wrapped(f"workaround{where}: {first}")
+    yield from code
