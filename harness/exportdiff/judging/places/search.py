@@ -124,12 +124,24 @@ def _not_arrived(
         return Parting(None, extra)
     made = [number for number in target.reads if eager[number].operator]
     if target.name.startswith(OUTPUT):
-        return Parting(eager[max(made)] if made else target, None, written=other, returned=True)
+        event = eager[max(made)] if made else target
+        instead = _of_same_line(here, other, event)
+        if instead is not None:  # only by chance, the path has an equal value elsewhere
+            return Parting(event, instead)
+        return Parting(event, None, written=other, returned=True)
     if made:
         return Parting(eager[max(made)], None, written=other)
     reads = other.reads if other is not None else ()
     made_here = [number for number in reads if here[number].operator and here[number].place.file]
     return Parting(None, here[max(made_here)], written=other) if made_here else None
+
+
+def _of_same_line(here: Sequence[LogEntry], output: LogEntry | None, event: LogEntry) -> LogEntry | None:
+    """Return what the path made its output from, if it did so in the line and module of ``event``."""
+    reads = output.reads if output is not None else ()
+    made = [here[number] for number in reads if here[number].operator]
+    last = max(made, key=lambda each: each.index, default=None)
+    return last if last is not None and event.place.line and last.place == event.place else None
 
 
 _WRITE_BACK = "aten.copy_.default"
