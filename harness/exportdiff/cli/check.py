@@ -31,6 +31,7 @@ from exportdiff.interfaces.checking.baseline import (
     read_before_writing,
     write_baseline,
 )
+from exportdiff.interfaces.checking.default_paths import BY_DEFAULT
 from exportdiff.interfaces.checking.found import FAIL_ON
 from exportdiff.interfaces.checking.report import assembled
 from exportdiff.known.corpus.entry import default_corpora
@@ -54,8 +55,7 @@ def add(commands: Subparsers) -> None:
     parser = commands.add_parser(
         "check",
         help="compare your own model: eager against exported",
-        description="Export your own model along the paths that people deploy, and compare the results with "
-        "eager.",
+        description="Export your own model in many ways, run the results, and compare them with eager.",
     )
     target = parser.add_argument(
         "target",
@@ -70,7 +70,8 @@ def add(commands: Subparsers) -> None:
         action="extend",
         default=[],
         metavar="GLOB",
-        help="judge the paths that match GLOB, e.g. 'nonstrict:*' (default: the paths that people deploy)",
+        help=f"judge the paths that match GLOB, e.g. 'nonstrict:*' (default: {len(BY_DEFAULT)} "
+        "paths that export; docs/reference/paths.md lists them)",
     )
     parser.add_argument("--all", action="store_true", help="judge all paths; this takes minutes")
     add_device_option(parser)

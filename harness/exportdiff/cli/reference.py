@@ -15,6 +15,7 @@ from exportdiff.cli.exit_codes import ALL_COMMANDS, EACH_COMMAND
 from exportdiff.fuzzing.campaign.events import JSON_KEYS, Event, event_name
 from exportdiff.fuzzing.campaign.schedule import share
 from exportdiff.interfaces import schemas
+from exportdiff.interfaces.checking.default_paths import BY_DEFAULT
 from exportdiff.interfaces.reports.folder import Folder
 from exportdiff.judging.checks import CHECKS
 from exportdiff.judging.checks.alive import ALIVE
@@ -65,12 +66,20 @@ def paths() -> Iterator[str]:
         f"path on one program in as many as the last column says, and paths of {EXPENSIVE / 1000:g} s or "
         "more only if `--paths` names them. Paths that are not listed can be written out, as in "
         "`strict+reload:module`.",
+        f"`check`, `compare` and the pytest plugin judge the {len(BY_DEFAULT)} paths with *yes* by default: "
+        "all that export, need no compiler, and show a bug of everyday or occasional code.",
     )
     rows = (
-        (_code(each.without_device), promise(each), f"{cost(each):g}", _share(cost(each), share(each)))
+        (
+            _code(each.without_device),
+            promise(each),
+            "yes" if each.without_device in BY_DEFAULT else "",
+            f"{cost(each):g}",
+            _share(cost(each), share(each)),
+        )
         for each in all_paths()
     )
-    yield from _table(("path", "promise", "cost in ms", "one program in"), rows)
+    yield from _table(("path", "promise", "by default", "cost in ms", "one program in"), rows)
 
 
 def _share(cost: float, every: int) -> str:

@@ -48,7 +48,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         default=[],
         metavar="GLOB",
         help="paths that export_equivalence judges, e.g. 'nonstrict:*' or 'all'; may be repeated (default: "
-        "the paths that people deploy)",
+        "those of exportdiff check)",
     )
     group.addoption(
         "--export-device", metavar="DEVICE", help="cpu or cuda (default: all devices of this machine)"

@@ -56,7 +56,7 @@ def compare(
             args)`` or ``(module, args, kwargs)``.
         args, kwargs: example inputs, of any shapes.
         dynamic_shapes: as in ``torch.export.export``; a value, or a function that returns it.
-        paths: ``"default"`` for the paths that people deploy, ``"all"``, or patterns such as
+        paths: ``"default"`` for those of ``exportdiff check``, ``"all"``, or patterns such as
             ``"nonstrict:*"``.
         probes: a list of further ``(args, kwargs)`` with other sizes; a value, or a function that returns it.
         device: None for all devices of this machine.

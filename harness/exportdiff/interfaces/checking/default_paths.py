@@ -24,7 +24,25 @@ DEPLOYED = (
 """Export, run as a flat graph or as a hierarchy; decomposed to core ATen; saved and loaded; traced by Dynamo.
 All use the dynamic shapes that the model declares."""
 
-BY_DEFAULT = (*DEPLOYED, "nonstrict+preserve:unflatten")
+BY_DEFAULT = (
+    *DEPLOYED,
+    "nonstrict+preserve:unflatten",
+    "nonstrict+preserve+decompose:unflatten",
+    "nonstrict+preserve+swap:unflatten",
+    "nonstrict+preserve+swap_one:unflatten",
+    "nonstrict+preserve+swapped:module",
+    "nonstrict+preserve+children:unflatten",
+    "nonstrict+preserve+functional:unflatten",
+    "nonstrict+preserve_leaves:unflatten",
+    "nonstrict+deepcopy:module",
+    "nonstrict+duplicate:module",
+    "nonstrict+reexport_unflattened:module",
+    "nonstrict+todevice:module",
+    "nonstrict+generated:unflatten",
+    "nonstrict+deferred:module",
+    "draft:module",
+    "pipeline:stages",
+)
 """The paths on which a model is judged by default: all listed ones that export, need no compiler, and show a
 bug of everyday or occasional code (severity A or B in the corpus). How fast the machine is changes nothing: a
 path that was not reached in time is *not judged*."""

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from exportdiff.interfaces.checking.accepting import marked
 from exportdiff.interfaces.checking.check_steps import FindingConfirmed, FindingExplained
 from exportdiff.interfaces.reports.known_bug_lines import KnownBugLines
-from exportdiff.interfaces.reports.model_report import HEADINGS, PathRows, print_found
+from exportdiff.interfaces.reports.model_report import HEADINGS, print_found
+from exportdiff.interfaces.reports.path_rows import PathRows
 from exportdiff.interfaces.reports.text import wrapped
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""The report on one model for a console: a row for each path when it is judged, then the findings."""
+"""The report on one model for a console: the paths, then the findings, then the summary."""
 
 from __future__ import annotations
 
@@ -6,32 +6,26 @@ import io
 from typing import TYPE_CHECKING
 
 from rich.console import Console
-from rich.text import Text
 
-from exportdiff.interfaces.checking.check_steps import Confirming, Explaining, PathDone
 from exportdiff.interfaces.reports.check_summary import left_out, next_step, summary
 from exportdiff.interfaces.reports.commands import check_command
 from exportdiff.interfaces.reports.known_bug_lines import KnownBugLines
+from exportdiff.interfaces.reports.path_rows import PathRows
 from exportdiff.interfaces.reports.size_lines import size_lines
 from exportdiff.interfaces.reports.text import (
     AS_WRITTEN,
     PLAIN_WIDTH,
     TEXT_WIDTH,
     finding_block,
-    wrapped,
+    print_lines,
 )
 
 if TYPE_CHECKING:
     import pathlib
-    from collections.abc import Collection, Iterable, Sequence
+    from collections.abc import Collection
 
-    from rich.status import Status
-
-    from exportdiff.core.path import Path
-    from exportdiff.interfaces.checking.check_steps import CheckStep
     from exportdiff.interfaces.checking.found import FailOn, Found, Meaning
     from exportdiff.interfaces.checking.report import Report
-    from exportdiff.judging.results import Outcome, PathResult
 
 HEADINGS: dict[Meaning, str] = {
     "wrong": "wrong, without an error",
@@ -40,73 +34,6 @@ HEADINGS: dict[Meaning, str] = {
     "harmless": "known, harmless here",
 }
 """The groups of findings, in the order in which they are printed."""
-
-STYLES: dict[Outcome, str] = {
-    "agrees": "green",
-    "differs": "bold red",
-    "refused": "yellow",
-    "not judged": "yellow",
-}
-
-
-class PathRows:
-    """Prints a row for each path when it is judged. Use it as a context manager."""
-
-    def __init__(self, console: Console, paths: Sequence[Path]) -> None:
-        """Print to ``console``; the longest name of ``paths`` sets the width of the first column."""
-        self._console = console
-        self._width = max((len(str(path)) for path in paths), default=0)
-        self._left = len(paths)
-        self._status: Status | None = None
-
-    def __enter__(self) -> PathRows:
-        """On a terminal, show what is being done."""
-        if self._console.is_terminal:
-            self._status = self._console.status(f"judging {self._left} paths", spinner="line")
-            self._status.start()
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        """Remove the last line."""
-        if self._status is not None:
-            self._status.stop()
-
-    def on_step(self, step: CheckStep) -> None:
-        """Print the row of a judged path, and show what is being done next."""
-        if isinstance(step, PathDone):
-            self._left -= 1
-            self.row(str(step.result.path), step.result.outcome, note(step.result))
-            if self._left:
-                self._say(f"judging {self._left} more paths")
-        elif isinstance(step, Confirming):
-            self._say("judging the differences again in another process")
-        elif isinstance(step, Explaining):
-            self._say("looking for known bugs")
-
-    def row(self, path: str, outcome: Outcome, text: str) -> None:
-        """Print one row; a text that does not fit follows in the next lines."""
-        row = Text.assemble(f"{path:<{self._width}}  ", (f"{outcome:<10}", STYLES[outcome]), "  ", text)
-        row.rstrip()
-        fits = len(row) <= TEXT_WIDTH
-        if not fits:
-            row.right_crop(len(text) + 2)
-        self._console.print(row, soft_wrap=True, highlight=False)
-        if not fits:
-            print_lines(self._console, [f"    {text}"])
-
-    def _say(self, text: str) -> None:
-        if self._status is not None:
-            self._status.update(text)
-
-
-def note(result: PathResult) -> str:
-    """Return the text next to the outcome of a path: the name of a refusal, or what was excused."""
-    if result.outcome in ("refused", "not judged"):
-        return result.reason  # what torch said follows once, after all rows
-    notes = [f"{name} (documented)" for name in result.excused]
-    if result.first_call_because:
-        notes.append("first call only")
-    return ", ".join(notes)
 
 
 def print_report(
@@ -156,16 +83,10 @@ def report_text(report: Report, fail_on: FailOn, corpora: pathlib.Path | None) -
     console = Console(file=text, width=PLAIN_WIDTH, **AS_WRITTEN)
     rows = PathRows(console, [each.path for each in report.paths])
     for result in report.paths:
-        rows.row(str(result.path), result.outcome, note(result))
+        rows.add(result)
+    rows.finish()
     print_report(report, console, fail_on, corpora)
     return text.getvalue()
-
-
-def print_lines(console: Console, lines: Iterable[str], style: str = "") -> None:
-    """Print lines, broken at spaces."""
-    width = console.width if console.is_terminal else TEXT_WIDTH
-    for line in lines:
-        console.print(wrapped(line, width), style=style, soft_wrap=True, highlight=False)
 
 
 def print_found(found: Found, model: str, console: Console) -> None:

@@ -65,6 +65,13 @@ def _wrapped_line(line: str, width: int) -> str:
     )
 
 
+def print_lines(console: Console, lines: Iterable[str], style: str = "") -> None:
+    """Print lines, broken at spaces."""
+    width = console.width if console.is_terminal else TEXT_WIDTH
+    for line in lines:
+        console.print(wrapped(line, width), style=style, soft_wrap=True, highlight=False)
+
+
 def left_out_line(torch: str, left_out: Mapping[str, Sequence[str]]) -> str:
     """Return a line about what this torch lacks and what is left out for that; empty if it has all."""
     parts = [f"{name} ({', '.join(users)})" for name, users in left_out.items()]
