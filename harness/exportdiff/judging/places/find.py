@@ -70,8 +70,14 @@ def _parting(
     eager: LoggedRun, here: LoggedRun, wanted: Subject, *, same: bool, every: bool
 ) -> Parting | None:
     """Search for the first difference. ``every``: these runs show the finding, so there must be one."""
-    stride, first = wanted.aspect == "stride", eager.first
-    matching = match(eager.events, here.events, same_operators=same, stride=stride, first_names=first)
+    matching = match(
+        eager.events,
+        here.events,
+        same_operators=same,
+        stride=wanted.aspect == "stride",
+        of_memory=wanted.aspect == "memory",
+        first_names=eager.first,
+    )
     if wanted.aspect == "module":
         return first_moved(eager.events, matching)
     if wanted.aspect == "requires-grad" or wanted.wanted.backward:

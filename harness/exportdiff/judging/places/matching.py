@@ -21,6 +21,8 @@ class Matching:
 
     same_operators: bool = True
     """Whether the path runs the operators of eager."""
+    of_memory: bool = False
+    """Whether to look for a difference of which tensors share memory; all values may be right then."""
     same: set[int] = field(default_factory=set)
     """The events whose results the path has too."""
     pairs: dict[int, LogEntry] = field(default_factory=dict)
@@ -37,6 +39,7 @@ def match(
     *,
     same_operators: bool,
     stride: bool,
+    of_memory: bool = False,
     first_names: Mapping[str, str] | None = None,
 ) -> Matching:
     """Match two logs, call by call.
@@ -44,7 +47,7 @@ def match(
     ``stride``: whether results with other strides are other results. ``first_names``: the first name of each
     name of a module; the path may call a module by another of its names.
     """
-    found = Matching(same_operators)
+    found = Matching(same_operators, of_memory)
     _match_named(eager, here, found, exact=same_operators)
     for call in sorted({event.call for event in eager}):
         ours = [event for event in eager if event.call == call and event.operator]
