@@ -14,7 +14,7 @@
 # kind = "mismatch"
 # status = "open"
 # signatures = [["outputs", "mismatch", "structure"]]
-# trigger = ["output.size"]
+# fix = "sizes_stay_torch_size"
 # affected = ["2.13.0"]
 # upstream = ""
 # at-fault = "torch/fx/experimental/proxy_tensor.py: the container torch.Size is rebuilt by tuple()"

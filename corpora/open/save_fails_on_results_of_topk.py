@@ -14,7 +14,7 @@
 # kind = "crash"
 # status = "open"
 # signatures = [["outputs", "crash", "lower", "NotImplementedError", "serialize.py:serialize_treespec"]]
-# trigger = ["output.result"]
+# fix = "named_tuples_of_torch_are_saved"
 # affected = ["2.13.0"]
 # upstream = ""
 # at-fault = "torch/return_types.py, pytree_register_structseq: registers no serialized_type_name"
