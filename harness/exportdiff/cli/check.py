@@ -99,6 +99,13 @@ def add(commands: Subparsers) -> None:
         "--sarif", type=pathlib.Path, metavar="FILE", help="also write the result as SARIF 2.1.0"
     )
     parser.add_argument(
+        "--html",
+        type=pathlib.Path,
+        metavar="FILE",
+        help="also write the result as one HTML file, with a picture of what eager and the path did in each "
+        "module; it needs no network",
+    )
+    parser.add_argument(
         "--minimize",
         type=duration,
         metavar="TIME",
@@ -180,6 +187,10 @@ def _write(arguments: argparse.Namespace, target: Target, report: Report) -> Non
         from exportdiff.interfaces.reports.sarif import write_sarif
 
         write_sarif(arguments.sarif, report, target, arguments.fail_on)
+    if arguments.html:
+        from exportdiff.interfaces.reports.page.model_page import write_model_page
+
+        write_model_page(arguments.html, report, arguments.fail_on, default_corpora())
     if arguments.json:
         print_json(report.as_dict())
 

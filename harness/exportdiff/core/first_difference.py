@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import pathlib
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from exportdiff.core.side_by_side import SideBySide
 
 NOT_IN_A_CALL = "it is not a difference in what a call computes"
 """Why there is no place for a guard or a printed line, for example. Not said to people: they see it."""
@@ -37,10 +39,14 @@ class FirstDifference:
     """The value on the path, for people."""
     why_not: str = ""
     """Why there is no place; then nothing else is set."""
+    recorded: SideBySide | None = field(default=None, compare=False, repr=False)
+    """What both runs did; None: they were not run once more."""
 
     def as_dict(self) -> dict[str, Any]:
-        """Return it ready for JSON."""
-        return asdict(self)
+        """Return it ready for JSON, without what was recorded."""
+        named = asdict(replace(self, recorded=None))
+        del named["recorded"]
+        return named
 
     def lines(self) -> Iterator[str]:
         """Say it to people: the place, the line of code, and the two values; or why there is no place."""
@@ -64,7 +70,7 @@ class FirstDifference:
     def _module(self) -> str:
         if self.module is None:
             return ""
-        nth = "" if self.module_call in (None, 1) else f" ({_ordinal(self.module_call or 1)} call)"
+        nth = "" if self.module_call in (None, 1) else f" ({ordinal(self.module_call or 1)} call)"
         return (self.module or "the model itself") + nth
 
     @property
@@ -74,7 +80,8 @@ class FirstDifference:
         return f"{self.operator}: {text}" if self.operator and text else self.operator or text
 
 
-def _ordinal(number: int) -> str:
+def ordinal(number: int) -> str:
+    """Return ``1st``, ``2nd``, ``11th``."""
     ends = {1: "st", 2: "nd", 3: "rd"}
     return f"{number}{'th' if number % 100 in (11, 12, 13) else ends.get(number % 10, 'th')}"
 

@@ -167,6 +167,7 @@ def locate(wanted: WantedFinding, source: str, finding: Finding) -> FirstDiffere
     """Search for the place in this process. A program without a file has no line numbers to name."""
     with _installed(wanted.fixes), clean_state():
         place = first_difference(_case(wanted, source), finding)
+    place = replace(place, recorded=None)
     return replace(place, file="", line=None) if place.file.startswith("<") else place
 
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from exportdiff.core.case import Case
     from exportdiff.core.finding import Finding
+    from exportdiff.core.first_difference import FirstDifference
     from exportdiff.interfaces.checking.report import Report
 
 JUDGEMENTS = 60
@@ -44,8 +45,12 @@ def explained(case: Case, report: Report, corpora: pathlib.Path) -> Iterator[tup
         parts = cached.get(finding)
         if parts is None:
             parts = next(searched)
-            cache.write(finding, parts)
-        yield parts
+            cache.write(finding, [part.at(_without_record(part.finding.first_difference)) for part in parts])
+        yield tuple(part.at(finding.first_difference) for part in parts)
+
+
+def _without_record(place: FirstDifference | None) -> FirstDifference | None:
+    return replace(place, recorded=None) if place is not None else None
 
 
 def _searched(

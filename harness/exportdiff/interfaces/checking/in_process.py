@@ -6,11 +6,13 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from exportdiff.core.torch_versions.running import nodes_without_stack_traces
 from exportdiff.interfaces.checking.confirmation import SecondJudgement
 from exportdiff.interfaces.checking.explaining import explained
 from exportdiff.interfaces.checking.locating import Locator
 from exportdiff.interfaces.checking.report import assembled
 from exportdiff.judging.verdict import judge
+from exportdiff.runtime.observing.process_state import threads, use_threads
 
 if TYPE_CHECKING:
     import pathlib
@@ -29,6 +31,13 @@ def judge_in_process(case: Case, paths: Sequence[Path], corpora: pathlib.Path | 
     """
     if not paths:
         return assembled(case.name, ())
+    # As in the child processes of the command. With more threads, small operators take twice the CPU time.
+    case = replace(case, threads=case.threads or threads())
+    with use_threads(1), nodes_without_stack_traces():
+        return _judged(case, paths, corpora)
+
+
+def _judged(case: Case, paths: Sequence[Path], corpora: pathlib.Path | None) -> Report:
     verdict = judge(case, paths)
     report = assembled(
         case.name, paths, verdict.paths, verdict.findings, verdict.unjudged, invalid=verdict.invalid_reason

@@ -57,7 +57,7 @@ class KnownBugLines:
         if bug is not None and found.meaning != "harmless":
             yield wrapped(f"  why: {bug.cause}")
             yield f"  how sure: the finding {SURE[found.by]} this bug"
-            if versions := _versions(bug):
+            if versions := versions_in_words(bug):
                 yield wrapped(f"  versions: {versions}")
             yield from _thread(bug)
         yield f"  read more: {self._file(cause)}"
@@ -74,7 +74,7 @@ def _title(cause: KnownCause) -> str:
     return cause.bug.title if cause.bug is not None else cause.root
 
 
-def _versions(bug: KnownBug) -> str:
+def versions_in_words(bug: KnownBug) -> str:
     """Say which of the versions that were tried have the bug."""
     if not bug.affected:
         return ""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from exportdiff.core.first_difference import FirstDifference, not_found
 from exportdiff.judging.places.matching import match
+from exportdiff.judging.places.picture import side_by_side
 from exportdiff.judging.places.search import (
     Parting,
     first_moved,
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from exportdiff.core.case import Case
     from exportdiff.core.finding import Finding
     from exportdiff.core.path import Path
+    from exportdiff.judging.places.matching import Matching
     from exportdiff.judging.places.subject import Subject
     from exportdiff.runtime.observing.code_places import CodePlace
     from exportdiff.runtime.observing.logged_values import LoggedValue
@@ -49,14 +51,30 @@ def first_difference(case: Case, finding: Finding) -> FirstDifference:
     machine_code = path != finding.path
     eager = log_eager(case, path, wanted.wanted)
     here = log_path(case, path, wanted.wanted)
-    if here.stage is not None or (wanted.raises and not machine_code):
-        return _where_raised(eager, here)
     same = same_operators(path)
-    parting = None if wanted.raises else _parting(eager, here, wanted, same=same, every=not machine_code)
-    if parting is None and not machine_code and any(name.startswith(OUTPUT) for name in wanted.names):
-        return _returned(Parting(None, None), wanted.call, eager)
+    matching = match(eager.events, here.events, same_operators=same, stride=wanted.aspect == "stride")
+    parting: Parting | None = None
+    if here.stage is not None or (wanted.raises and not machine_code):
+        place = _where_raised(eager, here)
+    else:
+        if not wanted.raises:
+            parting = _parting(eager, here, matching, wanted, every=not machine_code)
+        if parting is None and not machine_code and any(name.startswith(OUTPUT) for name in wanted.names):
+            parting = Parting(None, None)
+        place = _place(parting, wanted, eager, machine_code=machine_code)
+    if place.why_not:
+        return place
+    recorded = side_by_side(eager, here, matching, parting, place, same_operators=same)
+    return replace(place, recorded=recorded)
+
+
+def _place(
+    parting: Parting | None, wanted: Subject, eager: LoggedRun, *, machine_code: bool
+) -> FirstDifference:
     if parting is None:
         return not_found(IN_MACHINE_CODE if machine_code else "each operator gives what it gives in eager")
+    if parting.eager is None and parting.here is None:
+        return _returned(parting, wanted.call, eager)
     return _described(parting, eager)
 
 
@@ -67,10 +85,9 @@ def _interpreted(path: Path) -> Path:
 
 
 def _parting(
-    eager: LoggedRun, here: LoggedRun, wanted: Subject, *, same: bool, every: bool
+    eager: LoggedRun, here: LoggedRun, matching: Matching, wanted: Subject, *, every: bool
 ) -> Parting | None:
     """Search for the first difference. ``every``: these runs show the finding, so there must be one."""
-    matching = match(eager.events, here.events, same_operators=same, stride=wanted.aspect == "stride")
     if wanted.aspect == "module":
         return first_moved(eager.events, matching)
     if wanted.aspect == "requires-grad" or wanted.wanted.backward:
@@ -136,11 +153,19 @@ def _alone(event: LogEntry | None) -> str:
     return str(event.values[0]) if event.values else "called"
 
 
-def _at(place: CodePlace, call: int | None, reference: LoggedRun, **fields: str) -> FirstDifference:
+def _at(
+    place: CodePlace,
+    call: int | None,
+    reference: LoggedRun,
+    *,
+    operator: str = "",
+    eager: str = "",
+    here: str = "",
+) -> FirstDifference:
     module = place.module
     if module is not None and reference.first is not None:
         module = reference.first.get(module, module)
     code = linecache.getline(place.file, place.line).strip() if place.file and place.line else ""
     return FirstDifference(
-        call, module, place.module_call, file=place.file, line=place.line, code=code, **fields
+        call, module, place.module_call, operator, place.file, place.line, code, eager, here
     )

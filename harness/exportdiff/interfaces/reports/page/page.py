@@ -6,14 +6,9 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
-from markupsafe import Markup
-from pygments import highlight
-from pygments.formatters import HtmlFormatter
-from pygments.lexers import PythonLexer
-
 from exportdiff.interfaces.reports.campaign_comparison import compare_campaigns
 from exportdiff.interfaces.reports.displayed_findings import displayed_findings
+from exportdiff.interfaces.reports.page.environment import environment
 from exportdiff.interfaces.reports.page.figures import (
     PagePlot,
     change_figure,
@@ -24,7 +19,7 @@ from exportdiff.interfaces.reports.page.figures import (
     refusal_figure,
     throughput_figure,
 )
-from exportdiff.interfaces.wording import counted, listed, span
+from exportdiff.interfaces.wording import counted
 from exportdiff.judging.checks import CHECKS
 from exportdiff.runtime.paths import parse, promise
 
@@ -62,7 +57,7 @@ def page(campaign: CampaignReport, folders: Sequence[Folder], before: CampaignRe
     shown.sort(key=lambda card: (card.kind != "new", not fresh & set(card.keys)))
     rates = compared.rates if compared is not None else ()
     return (
-        _environment()
+        environment()
         .get_template("report.html.jinja")
         .render(
             campaign=campaign,
@@ -103,30 +98,6 @@ def _promises(shown: Sequence[DisplayedFinding]) -> dict[str, str]:
 
 def _first_line(check: Check) -> str:
     return (check.__doc__ or "").strip().splitlines()[0]
-
-
-def _environment() -> Environment:
-    made = Environment(
-        loader=PackageLoader("exportdiff.interfaces.reports.page"),
-        autoescape=select_autoescape(("html", "jinja")),
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    made.filters.update(
-        counted=counted,
-        listed=listed,
-        span=span,
-        python=_python,
-        svg=lambda text: Markup(text),  # made by exportdiff; its texts are escaped
-        number=lambda value: f"{value:,}",
-    )
-    return made
-
-
-def _python(text: str) -> Markup:
-    """Return a program as HTML with classes for syntax highlighting."""
-    return Markup(highlight(text, PythonLexer(), HtmlFormatter(nowrap=True)))
 
 
 def _unexplained(campaign: CampaignReport) -> Estimate | None:
