@@ -8,7 +8,8 @@ from __future__ import annotations
 import pathlib
 import time
 from dataclasses import dataclass
-from itertools import count
+from functools import partial
+from itertools import count, islice
 from typing import TYPE_CHECKING, TypeVar
 
 from exportdiff.core.case import case_from_source
@@ -21,6 +22,8 @@ from exportdiff.known.corpus.first_difference import marked_lines
 from exportdiff.lab.bench.figures import Figure, Result, Rows
 from exportdiff.lab.faults import FAULTS
 from exportdiff.lab.faults.replacing import operator_of_a_call_replaced, operator_replaced
+from exportdiff.lab.zoo.sources import load_model
+from exportdiff.lab.zoo.sources import names as model_names
 from exportdiff.runtime.inputs.copies import build
 from exportdiff.runtime.observing.code_places import ModuleCalls
 from exportdiff.runtime.paths import parse, select_paths
@@ -28,7 +31,7 @@ from exportdiff.runtime.processes.child import Death, TaskFailure
 from exportdiff.runtime.processes.in_child import ReusableWorker, call_fresh
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from exportdiff.core.case import Case
     from exportdiff.core.finding import Finding
@@ -163,15 +166,18 @@ def measure(context: Context) -> Result:
     programs = context.scale.placed_programs
     faults = list(VALUE_FAULTS)[:: max(1, len(VALUE_FAULTS) // context.scale.faults)]
     planted = [each for part in _batches(faults) for each in _asked(of_faults, part)]
-    replaced = _of_programs(programs)
+    replaced = _named(programs, (partial(of_program, index) for index in count()))
+    names = [*model_names("module_db"), *model_names("export_db")]
+    models = _named(programs // 3, (partial(of_model, name, index) for index, name in enumerate(names)))
     files = _marked_files(context.corpora)[:: 1 if programs >= BATCH else 10]
     marked: list[Marked] = [each for part in _batches(files) for each in _asked(of_entries, part)]
-    misses = [each.row for each in (*planted, *replaced) if not each.right_operator]
+    misses = [each.row for each in (*planted, *replaced, *models) if not each.right_operator]
     misses += [each.row for each in marked if not each.right]
     return Result(
         (
             *_figures("planted bugs", planted),
             *_figures("replaced operators", replaced),
+            *_figures("replaced operators of real models", models),
             *_figures_of_entries(marked),
         ),
         (Rows("places that were not found", ("subject", "path", "wanted", "found"), tuple(misses)),),
@@ -249,27 +255,32 @@ def of_faults(names: list[str]) -> list[Named]:
     return found
 
 
-def _of_programs(programs: int) -> list[Named]:
-    """Replace an operator in ``programs`` programs; only those that show it with a wrong value count."""
-    found: list[Named] = []
+def _named(wanted: int, tasks: Iterable[Callable[[], Named | None]]) -> list[Named]:
+    """Replace an operator in ``wanted`` models; only those that show it with a wrong value count."""
     with ReusableWorker() as worker:
-        for index in count():
-            if len(found) == programs:
-                break
-            answer = worker.ask(SECONDS, of_program, index)
-            if isinstance(answer, Death | TaskFailure):
-                worker.stop()  # torch itself fails, and may leave its process unusable
-            elif answer is not None:
-                found.append(answer)
-    return found
+        return list(islice(_answers(worker, tasks), wanted))
+
+
+def _answers(worker: ReusableWorker, tasks: Iterable[Callable[[], Named | None]]) -> Iterator[Named]:
+    for task in tasks:
+        answer = worker.ask(SECONDS, task)
+        if isinstance(answer, Death | TaskFailure):
+            worker.stop()  # torch itself fails, and may leave its process unusable
+        elif answer is not None:
+            yield answer
 
 
 def of_program(index: int) -> Named | None:
     """Replace an operator in a drawn program; None if no value is wrong then."""
-    return _replaced(case_from_source(program_source(SEED, index)[0]), index)
+    return _replaced(f"program {index}", case_from_source(program_source(SEED, index)[0]), index)
 
 
-def _replaced(case: Case, index: int) -> Named | None:
+def of_model(name: str, index: int) -> Named | None:
+    """Replace an operator in a model of the zoo; None if no value is wrong then."""
+    return _replaced(name, load_model(name), index)
+
+
+def _replaced(name: str, case: Case, index: int) -> Named | None:
     path = parse(PATHS[index % len(PATHS)])
     plant = operator_of_a_call_replaced if path.runner == "unflatten" else operator_replaced
     with plant(f"{SEED}:{index}") as done:
@@ -282,7 +293,7 @@ def _replaced(case: Case, index: int) -> Named | None:
     if judge_case(case, [path]).findings:
         return None
     first = ModuleCalls(build(case, path.device)[0]).first
-    return Named(f"program {index}", str(path), first.get(done.module, done.module), (done.operator,), place)
+    return Named(name, str(path), first.get(done.module, done.module), (done.operator,), place)
 
 
 def _place(case: Case, finding: Finding) -> FirstDifference:
