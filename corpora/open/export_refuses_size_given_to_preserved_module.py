@@ -24,7 +24,7 @@
 #         "wrappers.py:check_flattened",
 #     ],
 # ]
-# trigger = ["control.size_as_number"]
+# fix = "preserved_modules_take_sizes"
 # affected = ["2.13.0"]
 # upstream = ""
 # at-fault = "torch/_export/wrappers.py, check_flattened: knows no torch.SymInt"

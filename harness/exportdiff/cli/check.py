@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from exportdiff.core.path import Path
     from exportdiff.interfaces.checking.baseline import Baseline
     from exportdiff.interfaces.checking.report import Report
+    from exportdiff.interfaces.checking.suggesting import Suggestion
 
 
 def add(commands: Subparsers) -> None:
@@ -97,6 +98,12 @@ def add(commands: Subparsers) -> None:
     )
     parser.add_argument(
         "--sarif", type=pathlib.Path, metavar="FILE", help="also write the result as SARIF 2.1.0"
+    )
+    parser.add_argument(
+        "--suggest",
+        action="store_true",
+        help="for known bugs with a workaround of one line or one option: print the change of your code as a "
+        "diff, and judge the model with it",
     )
     parser.add_argument(
         "--html",
@@ -160,7 +167,8 @@ def _run(arguments: argparse.Namespace, target: Target, shapes: object) -> int:
         # CI systems read the files, also if the model cannot be built.
         _write(arguments, target, assembled(target.written, paths, invalid=str(error)))
         raise
-    _write(arguments, target, report)
+    suggested = _suggested(arguments, target, report, shapes) if arguments.suggest else None
+    _write(arguments, target, report, suggested)
     if arguments.minimize:
         _minimize(arguments, target, report, shapes)
     if baseline.notice:
@@ -177,7 +185,28 @@ def _run(arguments: argparse.Namespace, target: Target, shapes: object) -> int:
     return report.exit_code(arguments.fail_on)
 
 
-def _write(arguments: argparse.Namespace, target: Target, report: Report) -> None:
+def _suggested(
+    arguments: argparse.Namespace, target: Target, report: Report, shapes: object
+) -> tuple[Suggestion, ...]:
+    """Find changes and judge the model with them; print them, unless the report is printed as JSON."""
+    from exportdiff.interfaces.checking.suggesting import suggestions
+
+    threads, fail_on = arguments.threads or 0, arguments.fail_on
+    found = suggestions(report, target, shapes, threads, arguments.limit, fail_on)
+    lines = [line for each in found for line in ("", *each.lines())]
+    if not found and report.failing(fail_on):
+        lines = ["no change to suggest: no known bug here has a workaround of one line or one option"]
+    if not arguments.json:
+        print("\n".join(lines))
+    return found
+
+
+def _write(
+    arguments: argparse.Namespace,
+    target: Target,
+    report: Report,
+    suggested: tuple[Suggestion, ...] | None = None,
+) -> None:
     """Write the files that the user asked for, and print the report as JSON."""
     if arguments.junit:
         from exportdiff.interfaces.reports.junit import write_junit
@@ -192,7 +221,8 @@ def _write(arguments: argparse.Namespace, target: Target, report: Report) -> Non
 
         write_model_page(arguments.html, report, arguments.fail_on, default_corpora())
     if arguments.json:
-        print_json(report.as_dict())
+        changes = {} if suggested is None else {"suggestions": [each.as_dict() for each in suggested]}
+        print_json({**report.as_dict(), **changes})
 
 
 def _target(arguments: argparse.Namespace) -> str:

@@ -52,7 +52,14 @@ def first_difference(case: Case, finding: Finding) -> FirstDifference:
     eager = log_eager(case, path, wanted.wanted)
     here = log_path(case, path, wanted.wanted)
     same = same_operators(path)
-    matching = match(eager.events, here.events, same_operators=same, stride=wanted.aspect == "stride")
+    matching = match(
+        eager.events,
+        here.events,
+        same_operators=same,
+        stride=wanted.aspect == "stride",
+        of_memory=wanted.aspect == "memory",
+        first_names=eager.first,
+    )
     parting: Parting | None = None
     if here.stage is not None or (wanted.raises and not machine_code):
         place = _where_raised(eager, here)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from exportdiff.runtime.observing.operator_log import BEFORE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Sequence
+    from collections.abc import Callable, Hashable, Mapping, Sequence
 
     from exportdiff.runtime.observing.operator_log import LogEntry
 
@@ -21,6 +21,8 @@ class Matching:
 
     same_operators: bool = True
     """Whether the path runs the operators of eager."""
+    of_memory: bool = False
+    """Whether to look for a difference of which tensors share memory; all values may be right then."""
     same: set[int] = field(default_factory=set)
     """The events whose results the path has too."""
     pairs: dict[int, LogEntry] = field(default_factory=dict)
@@ -32,17 +34,27 @@ class Matching:
 
 
 def match(
-    eager: Sequence[LogEntry], here: Sequence[LogEntry], *, same_operators: bool, stride: bool
+    eager: Sequence[LogEntry],
+    here: Sequence[LogEntry],
+    *,
+    same_operators: bool,
+    stride: bool,
+    of_memory: bool = False,
+    first_names: Mapping[str, str] | None = None,
 ) -> Matching:
-    """Match two logs, call by call. ``stride``: whether results with other strides are other results."""
-    found = Matching(same_operators)
+    """Match two logs, call by call.
+
+    ``stride``: whether results with other strides are other results. ``first_names``: the first name of each
+    name of a module; the path may call a module by another of its names.
+    """
+    found = Matching(same_operators, of_memory)
     _match_named(eager, here, found, exact=same_operators)
     for call in sorted({event.call for event in eager}):
         ours = [event for event in eager if event.call == call and event.operator]
         theirs = [event for event in here if event.call == call]
         if same_operators:
             operators = [event for event in theirs if event.operator]
-            _match_operators(ours, operators, found, stride=stride)
+            _match_operators(ours, operators, found, stride=stride, first_names=first_names or {})
         else:  # what an operator of eager gives may be there from the start
             _match_results(ours, [e for e in theirs if e.operator or e.name.startswith(BEFORE)], found)
     paired = {event.index for event in found.pairs.values()}
@@ -67,31 +79,70 @@ def _match_named(
 
 
 def _match_operators(
-    ours: Sequence[LogEntry], theirs: Sequence[LogEntry], found: Matching, *, stride: bool
+    ours: Sequence[LogEntry],
+    theirs: Sequence[LogEntry],
+    found: Matching,
+    *,
+    stride: bool,
+    first_names: Mapping[str, str],
 ) -> None:
-    """Match operators in their order: first those with equal results, then those between them."""
+    """Match operators in their order.
+
+    First those of one line and module with equal results, then those of one line and module between them.
+    Then those that are left: again by their results, and then in their order.
+    """
 
     def with_results(event: LogEntry) -> Hashable:
         strides = tuple(value.stride for value in event.values) if stride else ()
         return (*_operator(event), strides, *(value.digest for value in event.values))
 
-    left, left_here = dict.fromkeys(ours), dict.fromkeys(theirs)
-    for start, start_here, size in _blocks(ours, theirs, with_results):
+    def of_line(event: LogEntry) -> Hashable:
+        module = event.place.module
+        return (*_operator(event), event.place.line, first_names.get(module or "", module))
+
+    def of_line_with_results(event: LogEntry) -> Hashable:
+        return of_line(event), with_results(event)
+
+    _match_blocks(ours, theirs, found, of_line_with_results)
+    _match_rest(ours, theirs, found, of_line)
+    paired = {event.index for event in found.pairs.values()}
+    left = [event for event in ours if event.index not in found.pairs]
+    left_here = [event for event in theirs if event.index not in paired]
+    for event, other in _moved(left, left_here, with_results):
+        found.pairs[event.index] = other
+    _match_rest(ours, theirs, found, _operator, replaced=True)
+    found.same.update(e.index for e in ours if e.index in found.pairs and _gives_same(e, found, with_results))
+
+
+def _gives_same(event: LogEntry, found: Matching, with_results: Callable[[LogEntry], Hashable]) -> bool:
+    return with_results(event) == with_results(found.pairs[event.index])
+
+
+def _match_blocks(
+    ours: Sequence[LogEntry],
+    theirs: Sequence[LogEntry],
+    found: Matching,
+    key: Callable[[LogEntry], Hashable],
+) -> None:
+    for start, start_here, size in _blocks(ours, theirs, key):
         for event, other in zip(
             ours[start : start + size], theirs[start_here : start_here + size], strict=True
         ):
             found.pairs[event.index] = other
-            found.same.add(event.index)
-            del left[event], left_here[other]
-    for event, other in _moved(list(left), list(left_here), with_results):
-        found.pairs[event.index] = other
-        found.same.add(event.index)
-        del left[event], left_here[other]
-    _match_rest(ours, theirs, found)
 
 
-def _match_rest(ours: Sequence[LogEntry], theirs: Sequence[LogEntry], found: Matching) -> None:
-    """In each gap between matched events, match the events of the same operator."""
+def _match_rest(
+    ours: Sequence[LogEntry],
+    theirs: Sequence[LogEntry],
+    found: Matching,
+    key: Callable[[LogEntry], Hashable],
+    *,
+    replaced: bool = False,
+) -> None:
+    """In each gap between matched events, match the events with the same key.
+
+    ``replaced``: whether to match other operators as well, if they give tensors of the same shapes.
+    """
     taken = {event.index for event in found.pairs.values()}
     index = {event.index: at for at, event in enumerate(theirs)}
     start = 0
@@ -102,12 +153,13 @@ def _match_rest(ours: Sequence[LogEntry], theirs: Sequence[LogEntry], found: Mat
             continue
         end = len(theirs) if event is None else index[found.pairs[event.index].index]
         rest = [other for other in theirs[start:end] if other.index not in taken]
-        for one, size_one, size in _blocks(gap, rest, _operator):
+        for one, size_one, size in _blocks(gap, rest, key):
             for ours_one, other in zip(gap[one : one + size], rest[size_one : size_one + size], strict=True):
                 found.pairs[ours_one.index] = other
                 taken.add(other.index)
-        _match_replaced(gap, [other for other in rest if other.index not in taken], found)
-        taken.update(event.index for event in found.pairs.values())
+        if replaced:
+            _match_replaced(gap, [other for other in rest if other.index not in taken], found)
+            taken.update(event.index for event in found.pairs.values())
         gap = []
         start = max(start, end + 1)
 

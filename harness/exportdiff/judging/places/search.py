@@ -124,12 +124,27 @@ def _not_arrived(
         return Parting(None, extra)
     made = [number for number in target.reads if eager[number].operator]
     if target.name.startswith(OUTPUT):
-        return Parting(eager[max(made)] if made else target, None, written=other, returned=True)
+        event = eager[max(made)] if made else target
+        instead = None if matching.of_memory else _maker(here, other)
+        if instead is not None and _of_same_line(instead, event):
+            return Parting(event, instead)  # only by chance, the path has an equal value elsewhere
+        returned = matching.of_memory or instead is not None
+        return Parting(event, None, written=other, returned=returned)
     if made:
         return Parting(eager[max(made)], None, written=other)
     reads = other.reads if other is not None else ()
     made_here = [number for number in reads if here[number].operator and here[number].place.file]
     return Parting(None, here[max(made_here)], written=other) if made_here else None
+
+
+def _of_same_line(one: LogEntry, other: LogEntry) -> bool:
+    return (one.place.file, one.place.line) == (other.place.file, other.place.line)
+
+
+def _maker(here: Sequence[LogEntry], output: LogEntry | None) -> LogEntry | None:
+    """Return the last operator that made a named value on the path."""
+    reads = output.reads if output is not None else ()
+    return max((here[n] for n in reads if here[n].operator), key=lambda each: each.index, default=None)
 
 
 _WRITE_BACK = "aten.copy_.default"

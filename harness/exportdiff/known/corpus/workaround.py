@@ -11,6 +11,7 @@ from exportdiff.core.program_text.parsing import parse
 from exportdiff.known.corpus.changed_lines import changed_lines, own_lines
 from exportdiff.known.corpus.entry import WORKAROUND
 from exportdiff.known.corpus.first_difference import MARK, marked_lines
+from exportdiff.known.corpus.mechanical import edit_that_makes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -30,6 +31,10 @@ class Workaround:
     """The changed lines, with ``-`` and ``+`` before them, or the options, or the call. Empty: none."""
     changes_first: bool = False
     """Whether it changes the line at which the wrong value first appears."""
+    edit: str = ""
+    """The edit of one statement (mechanical.py) that makes it of the line of the first difference, if any."""
+    options: tuple[tuple[str, str], ...] = ()
+    """The keyword arguments for export, each with the text of its value."""
 
     @property
     def text(self) -> str:
@@ -48,14 +53,19 @@ def read_workaround(entry: Entry) -> Workaround | None:
     source = entry.file.read_text(encoding="utf-8")
     functions = _functions(source)
     advice = next(filter(None, map(ast.get_docstring, functions.values())), "")
-    code = []
+    code: list[str] = []
+    options: tuple[tuple[str, str], ...] = ()
     if MODEL in functions:
         code += changed_lines(source, functions[MODEL])
     if OPTIONS in functions:
-        code.append(f"torch.export.export(..., {_keywords(source, functions[OPTIONS])})")
+        options = _keywords(source, functions[OPTIONS])
+        keywords = ", ".join(f"{name}={value}" for name, value in options)
+        code.append(f"torch.export.export(..., {keywords})")
     if CALL in functions:
         code += own_lines(source, functions[CALL])
-    return Workaround(" ".join(advice.split()), "\n".join(code), _changes_first(source, code))
+    first = _changes_first(source, code)
+    edit = edit_that_makes(code) if first else ""
+    return Workaround(" ".join(advice.split()), "\n".join(code), first, edit, options)
 
 
 def _changes_first(source: str, code: Iterable[str]) -> bool:
@@ -94,13 +104,13 @@ def _functions(source: str) -> dict[str, ast.FunctionDef]:
     return {node.name: node for node in functions if node.name in (MODEL, OPTIONS, CALL)}
 
 
-def _keywords(source: str, options: ast.FunctionDef) -> str:
-    """Return the keyword arguments that the function returns as a dict."""
+def _keywords(source: str, options: ast.FunctionDef) -> tuple[tuple[str, str], ...]:
+    """Return the keyword arguments that the function returns as a dict, with the text of each value."""
     (returned,) = (node.value for node in ast.walk(options) if isinstance(node, ast.Return))
     assert isinstance(returned, ast.Dict)
     pairs = zip(returned.keys, returned.values, strict=True)
-    return ", ".join(
-        f"{ast.literal_eval(key)}={ast.get_source_segment(source, value)}"
+    return tuple(
+        (ast.literal_eval(key), ast.get_source_segment(source, value) or "")
         for key, value in pairs
         if key is not None
     )

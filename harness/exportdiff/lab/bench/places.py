@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-SEED = 44
+SEED = 45
 PATHS = (
     "nonstrict:module",
     "nonstrict:unflatten",

@@ -92,6 +92,8 @@ class OperatorLog(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch 
         """By storage and geometry: the event that last made such a tensor."""
         self._forward: dict[int, int] = {}
         """By autograd's sequence number: the event of the forward pass that has it."""
+        self._alive: list[torch.Tensor] | None = None
+        """What operators returned in a function that an operator runs: their addresses are not used again."""
         self._large: dict[tuple[object, ...], LoggedValue | None] = {}
 
     @classmethod
@@ -168,6 +170,8 @@ class OperatorLog(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch 
         self.events.append(event)
         if node is None:
             self._forward.setdefault(sequence, index)
+        if self._alive is not None:
+            self._alive += returned
         for tensor in returned:
             key = storage_id(tensor)
             if key not in known:
@@ -183,10 +187,12 @@ class OperatorLog(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch 
     ) -> Any:
         """Run an operator such as ``cond``, and record the operators in the functions that it gets."""
         start, reads = len(self.events), self._reads(given)
+        outer, self._alive = self._alive, []
         result = func(*map(self._recorded, args), **kwargs)
         inside = range(start, len(self.events))
         # What the functions did not return themselves, it has put together.
         made = [t for t in _tensors(result) if self._writers.get(storage_id(t), (-1,))[0] not in inside]
+        self._alive = outer
         known = {storage_id(t) for t in given}
         if made := [t for t in made if storage_id(t) not in known]:
             self._add(func, (*reads, *inside), known, made, [], sequence_number() - 1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import linecache
 import sys
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,10 @@ if TYPE_CHECKING:
     from types import FrameType
 
     from torch import nn
+
+
+def _is_return(file: str, line: int) -> bool:
+    return linecache.getline(file, line).lstrip().startswith("return")
 
 
 @contextlib.contextmanager
@@ -27,7 +32,8 @@ def noted_returns(model: nn.Module, note: Callable[[CodePlace], None]) -> Iterat
         return
 
     def profile(frame: FrameType, event: str, argument: object) -> None:
-        if event == "return" and frame.f_code is code:
+        # A with statement around the return statement ends after it, and has a line of its own.
+        if event == "return" and frame.f_code is code and _is_return(code.co_filename, frame.f_lineno):
             note(CodePlace("", 1, code.co_filename, frame.f_lineno))
 
     before = sys.getprofile()

@@ -53,8 +53,8 @@ def replacements_are_told_nothing(compared: Comparison) -> bool:
     LIMITS,
     says="A result that is not read is not computed: a child that runs alone returns None for a result that "
     "its parent does not read.",
-    documented="torch/export/unflatten.py, _ModuleFrame.finalize_outputs: 'orig_outputs.append(None)' for an "
-    "output without a node; export and unflatten call Graph.eliminate_dead_code",
+    documented="docs.pytorch.org, torch.fx.Graph.eliminate_dead_code: 'Remove all dead code from the graph'; "
+    "github.com/pytorch/pytorch/pull/128260, a preserved module that 'contains unused inputs/outputs'",
 )
 def unread_results_are_none(compared: Comparison) -> bool:
     """Whether a child that runs alone returns None where eager's child returns a tensor.
