@@ -26,8 +26,9 @@ JUDGEMENTS = 60
 """How often a model is judged for each finding: three times as often as in a campaign. Findings of users'
 models need four or five fixes more often than those of drawn programs, and there is only one model to wait
 for."""
-SECONDS = 90.0
-"""The limit of CPU time for all findings of a model."""
+SECONDS = 240.0
+"""The limit of CPU time for all findings of a model. A fix is tried on all paths that show the finding:
+of the default paths, that may be all."""
 
 
 def explained(case: Case, report: Report, corpora: pathlib.Path) -> Iterator[tuple[Found, ...]]:
