@@ -23,11 +23,20 @@ COMPILE = ("compile", "aoti")
 """Modes that export nothing, or need a C++ compiler."""
 
 
+SEQUENTIAL_FAILS = {
+    "nonstrict+deepcopy:module",
+    "nonstrict+preserve+children:unflatten",
+    "nonstrict+preserve+swap:unflatten",
+    "nonstrict+preserve+swapped:module",
+}
+"""Every nn.Sequential fails on these paths, which few people deploy."""
+
+
 def test_they_are_the_paths_on_which_ordinary_code_shows_bugs() -> None:
     severity = {each.name: each.severity for each in entries()}
     shown = {parse(each.path) for each in entries() if severity.get(each.root) in ("A", "B") and each.path}
     expected = {each.without_device for each in shown if is_listed(each) and each.mode not in COMPILE}
-    assert set(BY_DEFAULT) == expected
+    assert set(BY_DEFAULT) == expected - SEQUENTIAL_FAILS
     assert set(DEPLOYED) < set(BY_DEFAULT) and len(BY_DEFAULT) == len(set(BY_DEFAULT))
 
 
@@ -55,7 +64,7 @@ LIMIT = ("other-metadata-is-static",)
         [replace(each, excused=LIMIT) for each in AGREE],
         [result(each.path, "differs", excused=LIMIT) for each in AGREE],
         [result(each.path, "refused", reason="data-dependent") for each in AGREE],
-        [*AGREE[:12], *(result(each.path, "differs", excused=LIMIT) for each in AGREE[12:])],
+        [*AGREE[:10], *(result(each.path, "differs", excused=LIMIT) for each in AGREE[10:])],
     ],
 )
 def test_all_of_them_fit_on_a_screen(results: list[PathResult]) -> None:
@@ -96,4 +105,4 @@ def test_the_paths_that_agree_come_before_the_findings() -> None:
             rows.on_step(PathDone(each))
         assert not text.getvalue()
         rows.on_step(Confirming(1))
-        assert "24 paths agree with eager" in text.getvalue()
+        assert "20 paths agree with eager" in text.getvalue()

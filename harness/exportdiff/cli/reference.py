@@ -67,7 +67,8 @@ def paths() -> Iterator[str]:
         "more only if `--paths` names them. Paths that are not listed can be written out, as in "
         "`strict+reload:module`.",
         f"`check`, `compare` and the pytest plugin judge the {len(BY_DEFAULT)} paths with *yes* by default: "
-        "all that export, need no compiler, and show a bug of everyday or occasional code.",
+        "those that export, need no compiler, and show a bug of everyday or occasional code. Four are left "
+        "out on which every nn.Sequential fails, because its argument is called `input`.",
     )
     rows = (
         (

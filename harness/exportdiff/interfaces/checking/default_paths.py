@@ -28,13 +28,9 @@ BY_DEFAULT = (
     *DEPLOYED,
     "nonstrict+preserve:unflatten",
     "nonstrict+preserve+decompose:unflatten",
-    "nonstrict+preserve+swap:unflatten",
     "nonstrict+preserve+swap_one:unflatten",
-    "nonstrict+preserve+swapped:module",
-    "nonstrict+preserve+children:unflatten",
     "nonstrict+preserve+functional:unflatten",
     "nonstrict+preserve_leaves:unflatten",
-    "nonstrict+deepcopy:module",
     "nonstrict+duplicate:module",
     "nonstrict+reexport_unflattened:module",
     "nonstrict+todevice:module",
@@ -44,8 +40,9 @@ BY_DEFAULT = (
     "pipeline:stages",
 )
 """The paths on which a model is judged by default: all listed ones that export, need no compiler, and show a
-bug of everyday or occasional code (severity A or B in the corpus). How fast the machine is changes nothing: a
-path that was not reached in time is *not judged*."""
+bug of everyday or occasional code (severity A or B in the corpus). Four such paths are left out, because every
+``nn.Sequential`` fails on them: its argument is called ``input`` (copy_renames_argument_named_input). How fast
+the machine is changes nothing: a path that was not reached in time is *not judged*."""
 
 
 def deployed_paths(devices: Sequence[str] = ("cpu",)) -> tuple[Path, ...]:
