@@ -40,9 +40,10 @@ BY_DEFAULT = (
     "pipeline:stages",
 )
 """The paths on which a model is judged by default: all listed ones that export, need no compiler, and show a
-bug of everyday or occasional code (severity A or B in the corpus). Four such paths are left out, because every
-``nn.Sequential`` fails on them: its argument is called ``input`` (copy_renames_argument_named_input). How fast
-the machine is changes nothing: a path that was not reached in time is *not judged*."""
+bug of everyday or occasional code (severity A or B in the corpus). Four such paths are left out. Every
+``nn.Sequential`` fails on them, as its argument is called ``input`` (copy_renames_argument_named_input).
+
+How fast the machine is changes nothing: a path that was not reached in time is *not judged*."""
 
 
 def deployed_paths(devices: Sequence[str] = ("cpu",)) -> tuple[Path, ...]:
