@@ -64,7 +64,8 @@ class FirstDifference:
     def short(self) -> str:
         """The module and the line, as ``blocks.1 (2nd call), net.py:14``; empty if neither is known."""
         at = f"{pathlib.PurePath(self.file).name}:{self.line}" if self.line else ""
-        return ", ".join(filter(None, (self._module, at)))
+        alone = bool(self.module) and not at  # as "1" of nn.Sequential, which needs a word
+        return ", ".join(filter(None, (f"module {self._module}" if alone else self._module, at)))
 
     @property
     def _module(self) -> str:

@@ -128,7 +128,8 @@ def _about_finding(report: Report, failing: Sequence[Found], corpora: pathlib.Pa
         return "write a short script for an issue", _command(report, f"--paths '{path}' --minimize 60s", "")
     entry = next((each.entry for each in first.causes if each.entry), "")
     if corpora is not None and entry:
-        return "read about the bug, and what to write instead", f"{corpora / 'open' / entry}.py"
+        step = "read about the bug" + (", and what to write instead" if first.workarounds else "")
+        return step, f"{corpora / 'open' / entry}.py"
     accept = _command(report, "--write-baseline accepted.json", 'accept="accepted.json"')
     return "correct the model, or accept what you know", accept
 
