@@ -76,6 +76,29 @@ def add(commands: Subparsers) -> None:
     )
     parser.add_argument("--all", action="store_true", help="judge all paths; this takes minutes")
     add_device_option(parser)
+    _add_baselines(parser)
+    _add_outputs(parser)
+    parser.add_argument(
+        "--threads",
+        type=positive,
+        metavar="N",
+        help="how many threads an operator may use on paths that compile, and in eager for compile:*; all "
+        "others use one (default: as many as torch uses)",
+    )
+    add_time_limit_option(parser, "judging", 10)
+    add_limit_options(parser)
+    parser.add_argument(
+        "--show-settings",
+        action="store_true",
+        help="print each setting that [tool.exportdiff] of pyproject.toml can have, its value, and where the "
+        "value comes from; judge nothing",
+    )
+    parser.set_defaults(run=run)
+    make_settable(parser)
+
+
+def _add_baselines(parser: argparse.ArgumentParser) -> None:
+    """Add the options that say which findings fail."""
     parser.add_argument(
         "--fail-on",
         choices=FAIL_ON,
@@ -92,6 +115,10 @@ def add(commands: Subparsers) -> None:
         metavar="FILE",
         help="write the findings that fail to a baseline for --accept, and exit with 0",
     )
+
+
+def _add_outputs(parser: argparse.ArgumentParser) -> None:
+    """Add the options that say what is printed and written."""
     add_json_option(parser)
     parser.add_argument(
         "--junit", type=pathlib.Path, metavar="FILE", help="also write the result as JUnit XML"
@@ -126,23 +153,6 @@ def add(commands: Subparsers) -> None:
         metavar="DIR",
         help="the folder of the repro files (default: exportdiff-repros)",
     )
-    parser.add_argument(
-        "--threads",
-        type=positive,
-        metavar="N",
-        help="how many threads an operator may use on paths that compile, and in eager for compile:*; all "
-        "others use one (default: as many as torch uses)",
-    )
-    add_time_limit_option(parser, "judging", 10)
-    add_limit_options(parser)
-    parser.add_argument(
-        "--show-settings",
-        action="store_true",
-        help="print each setting that [tool.exportdiff] of pyproject.toml can have, its value, and where the "
-        "value comes from; judge nothing",
-    )
-    parser.set_defaults(run=run)
-    make_settable(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
