@@ -14,7 +14,7 @@
 # kind = "mismatch"
 # status = "open"
 # signatures = [["guards", "mismatch", "accepted", "eval"]]
-# fix = "unflattened_module_refuses_to_switch_modes"
+# fix = "exported_modules_refuse_another_mode"
 # affected = ["2.13.0"]
 # upstream = "https://github.com/pytorch/pytorch/issues/151726"
 # upstream-match = "mechanism"

@@ -4,20 +4,17 @@
 #
 # [tool.exportdiff]
 # title = "ep.module(): eval() raises, but of a deep copy it has no effect and does not say so"
-# severity = "B"
-# severity-because = "a copy of an exported model in train mode: after eval(), dropout goes on in silence"
-# cause = """
-# ExportedProgram.module() replaces train and eval in the object; GraphModule.__deepcopy__ leaves out both."""
+# variant-of = "unflatten_ignores_eval"
 # path = "nonstrict+duplicate:module@cpu"
 # check = "guards"
 # kind = "mismatch"
 # status = "open"
 # signatures = [["guards", "mismatch", "accepted", "eval"]]
-# fix = "copies_of_exported_modules_refuse_to_switch_modes"
+# fix = "exported_modules_refuse_another_mode"
 # affected = ["2.13.0"]
 # upstream = "https://github.com/pytorch/pytorch/issues/151726"
 # upstream-match = "place"
-# at-fault = "torch/fx/graph_module.py, GraphModule.__deepcopy__: its list of attributes lacks these two"
+# at-fault = "torch/fx/graph_module.py, GraphModule.__deepcopy__: loses the train and eval that raise"
 # ///
 """A model with dropout is exported in train mode, and ep.module() copied: eval() does not stop dropout.
 
