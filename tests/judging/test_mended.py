@@ -14,7 +14,7 @@ import pytest
 import torch
 
 from exportdiff.core.case import Case, case_from_source
-from exportdiff.fuzzing.campaign.worker import Job, prepared, run_batch
+from exportdiff.fuzzing.campaign.worker import ExampleResult, Job, prepared, run_batch
 from exportdiff.judging.exemptions.refusal import FixRefusal, find_refusal, fix_refusals
 from exportdiff.judging.results import Verdict
 from exportdiff.judging.verdict import judge
@@ -150,15 +150,47 @@ def refused_faults() -> set[str]:
     return refused
 
 
+def write_fix(corpora: pathlib.Path, path: str, old: str, new: str, head: str = "") -> None:
+    """Make a corpus with one fix, ``breaks``, that changes the first line of a file of torch with ``old``."""
+    file = pathlib.Path(torch.__file__).parents[1] / path
+    lines = file.read_text().splitlines(keepends=True)
+    at = next(number for number, line in enumerate(lines) if old in line)
+    broken = [*lines[:at], lines[at].replace(old, new), *lines[at + 1 :]]
+    diff = "".join(difflib.unified_diff(lines, broken, f"a/{path}", f"b/{path}"))
+    (corpora / "fixes").mkdir()
+    text = f"Break it\n\n{head}Fits: {version('torch').partition('+')[0]}\n---\n{diff}"
+    (corpora / "fixes" / "breaks.patch").write_text(text)
+
+
+def test_a_refusal_of_what_plain_torch_does_right_is_a_regression(tmp_path: pathlib.Path) -> None:
+    old = "if fake_mode.shape_env is None:"
+    new = f"raise ValueError('no model is good enough')\n    {old}"
+    head = "Kind: refuse\nRefuses: ValueError: no model is good enough\n"
+    write_fix(tmp_path, "torch/export/_trace.py", old, new, head)
+    job = Job(0, select_paths(["nonstrict:module"]), corpora=tmp_path, known_every=2)
+    plain = run_batch(replace(job, corpora=None), range(6))
+    right = {
+        each.index for each in plain if each.verdict and {p.status for p in each.verdict.paths} == {"ok"}
+    }
+    results = run_batch(job, range(6))
+    assert not any(result.error for result in results)
+    found = {result.index: {*result.classifications.values()} for result in results if result.classifications}
+    # Every second program is judged on plain torch as well.
+    expected = right & {0, 2, 4}
+    assert expected
+    assert found == {index: {Classification("regression", ("breaks",))} for index in expected}
+    assert all(statuses(result) == {"finding"} for result in results if result.index in found)
+    assert all(statuses(result) <= {"unsupported"} for result in results if result.index not in found)
+
+
+def statuses(result: ExampleResult) -> set[str]:
+    assert result.verdict is not None
+    return {each.status for each in result.verdict.paths}
+
+
 def test_a_fix_that_fails_where_models_are_built_ends_no_campaign(tmp_path: pathlib.Path) -> None:
     path = "torch/nn/modules/module.py"
-    lines = pathlib.Path(torch.nn.modules.module.__file__).read_text().splitlines(keepends=True)
-    at = next(number for number, line in enumerate(lines) if "self._buffers[name] = tensor" in line)
-    broken = [*lines[:at], lines[at].replace("tensor", "tensor.gone"), *lines[at + 1 :]]
-    diff = "".join(difflib.unified_diff(lines, broken, f"a/{path}", f"b/{path}"))
-    (tmp_path / "fixes").mkdir()
-    text = f"Break it\n\nFits: {version('torch').partition('+')[0]}\n---\n{diff}"
-    (tmp_path / "fixes" / "breaks.patch").write_text(text)
+    write_fix(tmp_path, path, "self._buffers[name] = tensor", "self._buffers[name] = tensor.gone")
     job = Job(0, select_paths(["nonstrict:module"]), corpora=tmp_path, known_every=0)
     results = run_batch(job, range(12))
     assert not any(result.error for result in results)

@@ -20,6 +20,7 @@ from exportdiff.known.attribution.classification import Classification
 from exportdiff.known.attribution.explained import ExplainedFinding
 from exportdiff.known.attribution.knowledge import knowledge
 from exportdiff.known.attribution.residual import ResidualFinding, find_exposing_fixes, sort_residual_findings
+from exportdiff.known.attribution.wrong_refusals import find_wrong_refusals
 from exportdiff.known.corpus.trial_results import cache_folder
 from exportdiff.runtime.observing.freeing_programs import clean_state
 from exportdiff.runtime.patching.fixes import fixes_that_raised
@@ -200,6 +201,9 @@ class _Example:
                 plain = judge_case(self.case, self.paths)
             sample = _sample(self.case, plain, verdict, self.tags, known)
         parts = sort_residual_findings(self.case, verdict, self.tags, known, plain=plain, search=False)
+        if plain is not None:
+            verdict, wrong = find_wrong_refusals(self.case, verdict, plain, known)
+            parts += wrong
         verdict = replace(verdict, findings=tuple(part.finding for part in parts))
         return self._result(verdict, parts, sample=sample, sampled=plain is not None, compared=plain)
 

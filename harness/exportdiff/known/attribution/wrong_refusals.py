@@ -1,0 +1,41 @@
+"""Finds the fixes that refuse what plain torch does right: such a refusal is a regression of its fix."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from exportdiff.judging.judge_case import judge_case
+from exportdiff.known.attribution.classification import Classification
+from exportdiff.known.attribution.residual import ResidualFinding
+
+if TYPE_CHECKING:
+    from exportdiff.core.case import Case
+    from exportdiff.judging.judge_case import Judge
+    from exportdiff.judging.results import Verdict
+    from exportdiff.known.attribution.knowledge import Knowledge
+
+
+def find_wrong_refusals(
+    case: Case, mended: Verdict, plain: Verdict, known: Knowledge, judge: Judge = judge_case
+) -> tuple[Verdict, tuple[ResidualFinding, ...]]:
+    """Return the verdict on mended torch with each wrong refusal as a finding, and these findings.
+
+    A refusal is wrong if a fix declares it, and the path agrees with eager on plain torch. Such a path is
+    judged on mended torch again, where the refusal counts as the error that it raises.
+    """
+    right = {result.path for result in plain.paths if result.status == "ok"}
+    wrong = {
+        result.path: result.reason
+        for result in mended.paths
+        if result.status == "unsupported" and result.reason in known.usable and result.path in right
+    }
+    if not wrong:
+        return mended, ()
+    again = judge(case, tuple(wrong), ())
+    found = tuple(
+        ResidualFinding(finding, Classification("regression", (wrong[finding.path],)))
+        for finding in again.findings
+    )
+    results = {result.path: result for result in again.paths if result.status == "finding"}
+    return replace(mended, paths=tuple(results.get(each.path, each) for each in mended.paths)), found
