@@ -121,7 +121,7 @@ def test_a_known_bug_says_when_its_thread_was_searched_for() -> None:
     assert "  thread: not found in the search of 2026-11-26" in lines(bug)
     bug = replace(bug, upstream=thread, upstream_match="place", defended=f"{thread}: it is meant")
     assert f"  thread: {thread} (the same place)" in lines(bug)
-    assert f"  defended by PyTorch: {thread}: it is\n    meant" in lines(bug)
+    assert f"  defended by PyTorch: {thread}: it is meant" in lines(bug)
 
 
 def test_a_version_is_fixed_only_if_it_is_newer_than_all_that_show_the_bug() -> None:
