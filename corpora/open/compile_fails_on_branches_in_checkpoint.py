@@ -16,7 +16,9 @@
 # status = "open"
 # signatures = [["outputs", "crash", "run", "NotImplementedError", "wrap.py:run_with_interpreter"]]
 # fix = "checkpoint_passes_control_flow"
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/issues/147879"
+# upstream-match = "mechanism"
+# upstream-searched = "2026-11-26"
 # affected = ["2.13.0", "2.14.1"]
 # unaffected = ["2.9.1", "2.11.0"]
 # regression-since = "2.13.0"

@@ -18,6 +18,7 @@
 # unmasked = [["aliasing", "mismatch", "no-longer-shared", "input", "output"]]
 # fix = "outputs_written_detached_keep_their_gradients"
 # upstream = ""
+# upstream-searched = "2026-11-26"
 # affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/_functorch/_aot_autograd/collect_metadata_analysis.py, OutputType.alias_of_input"
 # ///

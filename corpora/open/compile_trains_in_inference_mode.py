@@ -24,7 +24,9 @@
 #     ],
 # ]
 # trigger = ["region.enable_grad"]
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/issues/161191"
+# upstream-match = "place"
+# upstream-searched = "2026-11-26"
 # affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/_dynamo/utils.py, maybe_disable_inference_mode: takes inference mode for no_grad"
 # ///

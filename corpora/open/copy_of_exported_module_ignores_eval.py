@@ -15,8 +15,9 @@
 # signatures = [["guards", "mismatch", "accepted", "eval"]]
 # fix = "copies_of_exported_modules_refuse_to_switch_modes"
 # affected = ["2.13.0"]
-# upstream = "https://github.com/pytorch/pytorch/issues/151726"
-# upstream-match = "place"
+# upstream = "https://github.com/pytorch/vision/issues/8634"
+# upstream-match = "mechanism"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/fx/graph_module.py, GraphModule.__deepcopy__: its list of attributes lacks these two"
 # ///
 """A model with dropout is exported in train mode, and ep.module() copied: eval() does not stop dropout.

@@ -17,7 +17,9 @@
 # fix = "guard_members_of_enumerations"
 # affected = ["2.13.0", "2.14.1"]
 # undecided = ["2.9.1", "2.11.0"]
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/pull/176541"
+# upstream-match = "place"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/export/_unlift.py, _get_input_guards_for_graph: int, float and str alone are guarded"
 # workaround = "code"
 # ///

@@ -16,7 +16,11 @@
 # signatures = [["state", "mismatch", "value", "buffer"]]
 # undetected-because = "example inputs and their variations are no tensors that fail a check of values"
 # fix = "dead_code_within_regions_is_asked_for_effects"
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/pull/166609"
+# upstream-match = "mechanism"
+# upstream-fix = "https://github.com/pytorch/pytorch/pull/166609"
+# upstream-searched = "2026-11-26"
+# defended = "https://github.com/pytorch/pytorch/pull/167443: users rely on the removal of submodules that have effects"
 # affected = ["2.13.0"]
 # at-fault = "torch/fx/graph.py, Graph.eliminate_dead_code: has_side_effect does not look into subgraphs"
 # ///

@@ -18,7 +18,9 @@
 # affected = ["2.9.1", "2.11.0", "2.13.0"]
 # unaffected = ["2.14.1"]
 # upstream = "https://github.com/pytorch/pytorch/issues/150022"
+# upstream-match = "mechanism"
 # upstream-fix = "https://github.com/pytorch/pytorch/pull/185736"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/export/_trace.py, _get_range_constraints: combined_args_traced_order"
 # ///
 """Export fails at an internal assertion where a dynamic size is that of one of `**options`.

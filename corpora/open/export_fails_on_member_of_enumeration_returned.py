@@ -29,7 +29,9 @@
 # affected = ["2.13.0", "2.14.1"]
 # unaffected = ["2.9.1", "2.11.0"]
 # regression-since = "2.13.0"
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/pull/176541"
+# upstream-match = "place"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/export/graph_signature.py, _make_argument_spec; and get_proxy_slot of proxy_tensor.py"
 # ///
 """Export fails on a model that returns a member of an enumeration: an AttributeError from inside of torch.

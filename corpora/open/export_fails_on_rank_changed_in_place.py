@@ -25,7 +25,9 @@
 #     ],
 # ]
 # fix = "export_guards_inputs_as_they_came"
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/issues/198100"
+# upstream-match = "mechanism"
+# upstream-searched = "2026-11-26"
 # affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/fx/experimental/symbolic_shapes.py, produce_guards_verbose, over the mutated fake input"
 # ///

@@ -16,7 +16,10 @@
 # signatures = [["guards", "crash", "refused"]]
 # trigger = ["dynamic.branch"]
 # affected = ["2.13.0"]
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/issues/181097"
+# upstream-match = "symptom"
+# upstream-searched = "2026-11-26"
+# defended = "https://github.com/pytorch/pytorch/issues/146315: Dim.DYNAMIC leaves the constraints to export, and rules out constants alone"
 # at-fault = "torch/fx/experimental/symbolic_shapes.py, produce_guards: what is no range is no constraint"
 # ///
 """With `Dim.DYNAMIC`, the program declares sizes from 2 on, and refuses every odd one.

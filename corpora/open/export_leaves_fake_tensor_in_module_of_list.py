@@ -17,6 +17,8 @@
 # fix = "unregistered_modules_are_restored"
 # upstream = "https://github.com/pytorch/pytorch/issues/155114"
 # upstream-match = "place"
+# upstream-searched = "2026-11-26"
+# defended = "https://github.com/pytorch/pytorch/issues/153062: expected in the programming model of non-strict tracing"
 # at-fault = "torch/_functorch/_aot_autograd/frontend_utils.py, _detect_attribute_assignment"
 # affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # ///

@@ -25,7 +25,9 @@
 #     ],
 # ]
 # fix = "collect_tracepoints_in_regions"
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/pull/189569"
+# upstream-match = "place"
+# upstream-searched = "2026-11-26"
 # affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/_export/passes/collect_tracepoints_pass.py, CollectTracepointsPass.call: return"
 # ///

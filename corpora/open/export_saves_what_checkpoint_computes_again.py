@@ -24,7 +24,9 @@
 #     ],
 # ]
 # trigger = ["region.checkpoint"]
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/pull/179021"
+# upstream-match = "mechanism"
+# upstream-searched = "2026-11-26"
 # affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/utils/checkpoint.py, _checkpoint_without_reentrant_generator: unrecorded hooks"
 # ///

@@ -15,7 +15,9 @@
 # status = "open"
 # signatures = [["outputs", "mismatch", "kind"]]
 # fix = "strict_records_reading_of_data"
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/pull/161589"
+# upstream-match = "mechanism"
+# upstream-searched = "2026-11-26"
 # affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/_dynamo/variables/tensor.py, TensorVariable.method_attr_data: _get_data_attr"
 # workaround = "code"

@@ -18,7 +18,9 @@
 # affected = ["2.13.0", "2.14.1"]
 # unaffected = ["2.9.1", "2.11.0"]
 # regression-since = "2.13.0"
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/issues/141939"
+# upstream-match = "mechanism"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_dynamo/variables/nn_module.py, record_nn_module_stack: re.sub(...)"
 # workaround = "code"
 # ///

@@ -15,7 +15,11 @@
 # status = "open"
 # signatures = [["outputs", "mismatch", "value"]]
 # fix = "effect_removal_keeps_regions"
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/pull/166609"
+# upstream-match = "mechanism"
+# upstream-fix = "https://github.com/pytorch/pytorch/pull/166609"
+# upstream-searched = "2026-11-26"
+# defended = "https://github.com/pytorch/pytorch/pull/167443: users rely on the removal of submodules that have effects"
 # affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/export/_remove_effect_tokens_pass.py, _remove_effect_tokens"
 # workaround = "code"

@@ -16,6 +16,7 @@
 # signatures = [["outputs", "crash", "run", "AttributeError", "object has no attribute"]]
 # fix = "fx_names_no_node_self"
 # upstream = ""
+# upstream-searched = "2026-11-26"
 # affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/fx/graph.py, Graph.python_code: namespace = _Namespace(), without root_module"
 # workaround = "code"

@@ -25,7 +25,9 @@
 #     ],
 # ]
 # fix = "inline_forgets_no_users"
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/pull/129716"
+# upstream-match = "place"
+# upstream-searched = "2026-11-26"
 # affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/_export/utils.py, node_inline_: new_output.users.clear()"
 # ///

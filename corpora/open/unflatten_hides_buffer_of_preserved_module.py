@@ -15,7 +15,9 @@
 # status = "open"
 # signatures = [["state", "mismatch", "missing", "buffer"]]
 # fix = "unflatten_registers_buffers_of_dispatcher"
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/pull/139439"
+# upstream-match = "place"
+# upstream-searched = "2026-11-26"
 # affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/export/unflatten.py, InterpreterModuleDispatcher.__init__: setattr"
 # ///

@@ -15,6 +15,7 @@
 # signatures = [["outputs", "crash", "lower", "RuntimeError", "_tensor.py:__deepcopy__"]]
 # fix = "unflatten_copies_metadata"
 # upstream = ""
+# upstream-searched = "2026-11-26"
 # undetected-because = "each path has a program of its own, and copies it before it is unflattened"
 # affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/export/unflatten.py, UnflattenedModule.__init__: self.meta[\"unflattened_module\"] = self"

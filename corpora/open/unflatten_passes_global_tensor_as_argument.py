@@ -19,6 +19,7 @@
 # fix = "literals_are_named_after_all_readers"
 # upstream = "https://github.com/pytorch/pytorch/pull/115222"
 # upstream-match = "place"
+# upstream-searched = "2026-11-26"
 # affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/_export/passes/lift_constants_pass.py, get_constant_fqn: names the first reader alone"
 # ///

@@ -23,7 +23,9 @@
 #   ["outputs", "crash", "run", "TypeError", "got multiple values for argument"],
 # ]
 # fix = "unflatten_passes_what_is_no_mutation"
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/pull/149206"
+# upstream-match = "place"
+# upstream-searched = "2026-11-26"
 # affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/export/unflatten.py, _IVals.read: mf.remap_input(node.args[0])"
 # workaround = "code"
