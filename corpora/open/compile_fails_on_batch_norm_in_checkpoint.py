@@ -17,6 +17,7 @@
 # fix = "checkpoint_saves_no_written_state"
 # upstream = "https://github.com/pytorch/pytorch/pull/160883"
 # upstream-match = "place"
+# upstream-searched = "2026-11-26"
 # affected = ["2.13.0", "2.14.1"]
 # unaffected = ["2.9.1", "2.11.0"]
 # regression-since = "2.13.0"

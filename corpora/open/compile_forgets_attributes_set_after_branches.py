@@ -15,7 +15,9 @@
 # status = "open"
 # signatures = [["state", "mismatch", "left", "attribute"]]
 # fix = "side_effects_are_restored_in_place"
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/pull/174570"
+# upstream-match = "place"
+# upstream-searched = "2026-11-26"
 # affected = ["2.13.0", "2.14.1"]
 # unaffected = ["2.9.1", "2.11.0"]
 # regression-since = "2.13.0"

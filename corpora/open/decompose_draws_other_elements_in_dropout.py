@@ -18,6 +18,7 @@
 # affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # upstream = "https://github.com/pytorch/pytorch/pull/129467"
 # upstream-match = "symptom"
+# upstream-searched = "2026-11-26"
 # at-fault = "aten/src/ATen/native/Distributions.cpp, bernoulli: LEGACY_CONTIGUOUS_MEMORY_FORMAT"
 # ///
 """After run_decompositions, dropout in training drops other elements than eager does with the same seed.

@@ -18,6 +18,7 @@
 # affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # upstream = "https://github.com/pytorch/executorch/issues/7515"
 # upstream-match = "place"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/export/exported_program.py, _remove_unnecessary_copy_op_pass: replace_all_uses_with"
 # workaround = "code"
 # ///

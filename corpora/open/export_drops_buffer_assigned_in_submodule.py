@@ -16,7 +16,9 @@
 # signatures = [["state", "mismatch"]]
 # fix = "buffer_assignment_in_submodule"
 # affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/pull/185108"
+# upstream-match = "place"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_functorch/_aot_autograd/utils.py, register_buffer_assignment_hook: root module only"
 # workaround = "code"
 # ///

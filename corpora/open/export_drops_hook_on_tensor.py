@@ -16,6 +16,7 @@
 # signatures = [["gradients", "mismatch", "value", "state"]]
 # fix = "export_refuses_hooks_on_tensors"
 # upstream = ""
+# upstream-searched = "2026-11-26"
 # affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/_tensor.py, Tensor.register_hook: does not say that export records no hook"
 # ///

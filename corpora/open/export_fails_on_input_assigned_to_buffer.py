@@ -17,6 +17,7 @@
 # fix = "write_back_clones_of_assigned_buffers"
 # affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # upstream = ""
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/export/_trace.py, _make_fx_helper: `new_node.meta = name_node.meta` of a placeholder"
 # workaround = "code"
 # ///

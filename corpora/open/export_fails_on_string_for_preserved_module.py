@@ -26,6 +26,7 @@
 # ]
 # fix = "extract_val_takes_strings"
 # upstream = ""
+# upstream-searched = "2026-11-26"
 # affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/fx/experimental/proxy_tensor.py, extract_val"
 # ///

@@ -17,6 +17,7 @@
 # fix = "operators_that_raise_are_not_recorded"
 # affected = ["2.13.0"]
 # upstream = ""
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/fx/experimental/proxy_tensor.py, proxy_call: create_proxy comes before func"
 # ///
 """The model tries to view its input as pairs, and takes it as it is if that fails. The program fails.

@@ -16,7 +16,9 @@
 # signatures = [["purity", "mismatch", "run", "global", "raised", "grad mode"]]
 # fix = "no_grad_region_restores_grad_mode"
 # affected = ["2.11.0", "2.13.0", "2.14.1"]
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/pull/163295"
+# upstream-match = "place"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_higher_order_ops/wrap.py, WrapWithSetGradEnabled.__call__: no try and finally"
 # ///
 """A call that raises under `torch.no_grad` switches gradients off for all that follows.

@@ -25,7 +25,9 @@
 #     ],
 # ]
 # fix = "pipeline_keeps_subgraphs"
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/issues/184361"
+# upstream-match = "place"
+# upstream-searched = "2026-11-26"
 # affected = ["2.13.0", "2.14.1"]
 # undecided = ["2.9.1", "2.11.0"]
 # at-fault = "torch/distributed/pipelining/_unflatten.py, _outline_submodules: seen_attrs is not used"

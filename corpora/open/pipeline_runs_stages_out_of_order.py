@@ -23,6 +23,7 @@
 # ]
 # fix = "pipeline_keeps_order_of_stages"
 # upstream = ""
+# upstream-searched = "2026-11-26"
 # affected = ["2.11.0", "2.13.0", "2.14.1"]
 # undecided = ["2.9.1"]
 # at-fault = "torch/distributed/pipelining/_IR.py, Pipe._from_traced: split_module(...) as it is called"

@@ -16,7 +16,9 @@
 # signatures = [["outputs", "crash", "export", "KeyError"]]
 # fix = "tracepoints_of_calls_that_raise_are_dropped"
 # affected = ["2.13.0"]
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/pull/189569"
+# upstream-match = "place"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_export/passes/collect_tracepoints_pass.py, CollectTracepointsPass.call: self.specs[path]"
 # ///
 """The model catches what its preserved submodule raises, and goes on. Export fails with a KeyError.

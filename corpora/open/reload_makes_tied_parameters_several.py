@@ -19,6 +19,7 @@
 # ]
 # fix = "save_tells_which_weights_are_one"
 # upstream = ""
+# upstream-searched = "2026-11-26"
 # affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/export/pt2_archive/_package.py, _load_state_dict: nn.Parameter(...) for each name"
 # workaround = "code"

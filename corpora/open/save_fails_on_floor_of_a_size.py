@@ -21,8 +21,10 @@
 # ]
 # fix = "save_takes_all_functions_of_sizes"
 # affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
-# upstream = "https://github.com/pytorch/pytorch/issues/136113"
-# upstream-match = "place"
+# upstream = "https://github.com/pytorch/pytorch/pull/186373"
+# upstream-match = "mechanism"
+# upstream-fix = "https://github.com/pytorch/pytorch/pull/186373"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_export/serde/serialize.py, _SYM_OPS: less than allowed_builtin_ops of the verifier"
 # workaround = "code"
 # ///

@@ -28,6 +28,7 @@
 # affected = ["2.11.0", "2.13.0", "2.14.1"]
 # undecided = ["2.9.1"]
 # upstream = ""
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_higher_order_ops/wrap.py, tag_activation_checkpoint's proxy_mode_key"
 # workaround = "code"
 # ///

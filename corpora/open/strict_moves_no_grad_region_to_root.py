@@ -17,6 +17,7 @@
 # fix = "nodes_of_regions_have_module_stack"
 # affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # upstream = ""
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_dynamo/output_graph.py, OutputGraph.create_node, which records no nn_module_stack"
 # workaround = "code"
 # ///

@@ -16,7 +16,9 @@
 # signatures = [["outputs", "crash", "run", "TypeError", "dropout.py:forward"]]
 # fix = "swap_passes_results_out_of_tuples"
 # affected = ["2.13.0"]
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/pull/136191"
+# upstream-match = "place"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/export/_swap.py, _try_remove_connecting_pytrees"
 # ///
 """Two modules are swapped in: the second gets the tuple that the first returns.

@@ -16,6 +16,7 @@
 # signatures = [["outputs", "crash", "lower", "RuntimeError", "_tensor.py:__deepcopy__"]]
 # fix = "unflatten_keeps_no_nodes"
 # upstream = ""
+# upstream-searched = "2026-11-26"
 # affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/export/unflatten.py, UnflattenedModule.__init__: self.input_placeholders"
 # workaround = """

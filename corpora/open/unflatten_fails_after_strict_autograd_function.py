@@ -28,6 +28,7 @@
 # unaffected = ["2.9.1"]
 # regression-since = "2.11.0"
 # upstream = ""
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_dynamo/functional_export.py, clean_nn_module_stack_and_source_fn"
 # workaround = "code"
 # ///

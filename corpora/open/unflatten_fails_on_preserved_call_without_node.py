@@ -25,7 +25,9 @@
 #     ],
 # ]
 # fix = "unflatten_dispatches_calls_it_has"
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/pull/141066"
+# upstream-match = "place"
+# upstream-searched = "2026-11-26"
 # affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/export/unflatten.py, UnflattenedModule._dispatch_modules: _get_attr"
 # workaround = "code"

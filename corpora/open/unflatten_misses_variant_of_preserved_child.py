@@ -15,7 +15,9 @@
 # status = "open"
 # signatures = [["outputs", "crash", "run", "RuntimeError", "Node referenced nonexistent target"]]
 # fix = "unflatten_finds_preserved_calls_in_variants"
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/pull/141066"
+# upstream-match = "place"
+# upstream-searched = "2026-11-26"
 # affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/export/unflatten.py, UnflattenedModule._dispatch_modules: elide_call_indices"
 # ///

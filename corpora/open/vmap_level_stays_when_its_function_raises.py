@@ -16,7 +16,9 @@
 # signatures = [["purity", "mismatch", "run", "global", "raised", "functorch level"]]
 # fix = "graphs_leave_levels_when_they_raise"
 # affected = ["2.13.0"]
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/pull/122074"
+# upstream-match = "mechanism"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/fx/graph_module.py, GraphModule.recompile: code without try and finally"
 # ///
 """A call that raises inside `torch.vmap` leaves its level behind for all that follows.
