@@ -17,11 +17,12 @@
 #     ["outputs", "mismatch", "shape", "output-views-input", "probe"],
 # ]
 # fix = "deferred_checks_divide_and_round_sizes"
-# upstream = "https://github.com/pytorch/pytorch/pull/132457"
-# upstream-match = "mechanism"
-# upstream-searched = "2026-11-26"
-# affected = ["2.13.0"]
+# upstream = ""
 # at-fault = "torch/fx/passes/runtime_assert.py, add_runtime_asserts: _has_uninterpretable_sympy_function"
+#
+# [tool.exportdiff.versions]
+# "2.13.0" = "shows"
+# "2.15.0" = "shows"
 # ///
 """A model that takes int(n * 0.5) of n rows is exported with four rows: the program always takes two.
 

@@ -18,11 +18,12 @@
 #   "proxy_tensor.py:_set_unbacked_bindings", "symbolic_shapes.py:compute_unbacked_bindings",
 # ]]
 # fix = "draft_export_keeps_sizes_of_another_type"
-# upstream = "https://github.com/pytorch/pytorch/pull/146089"
-# upstream-match = "symptom"
-# upstream-searched = "2026-11-26"
-# affected = ["2.13.0"]
+# upstream = ""
 # at-fault = "torch/_prims/__init__.py, signbit: type_promotion is DEFAULT, not ALWAYS_BOOL"
+#
+# [tool.exportdiff.versions]
+# "2.13.0" = "shows"
+# "2.15.0" = "shows"
 # ///
 """torch.export takes `x // 2` with any number of rows; draft_export, which is to take more, raises."""
 

@@ -25,13 +25,16 @@
 #     ],
 # ]
 # fix = "pipeline_keeps_subgraphs"
-# upstream = "https://github.com/pytorch/pytorch/issues/184361"
-# upstream-match = "place"
-# upstream-searched = "2026-11-26"
-# affected = ["2.13.0", "2.14.1"]
-# undecided = ["2.9.1", "2.11.0"]
+# upstream = ""
 # at-fault = "torch/distributed/pipelining/_unflatten.py, _outline_submodules: seen_attrs is not used"
 # workaround = "code"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "other"
+# "2.11.0" = "other"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """A no_grad block: RuntimeError: Node submod_1 target submod_1 references nonexistent attribute.
 

@@ -25,12 +25,12 @@
 #     ],
 # ]
 # fix = "unflatten_writes_results_of_custom_operators"
-# upstream = "https://github.com/pytorch/pytorch/pull/175914"
-# upstream-match = "mechanism"
-# upstream-fix = "https://github.com/pytorch/pytorch/pull/175914"
-# upstream-searched = "2026-11-26"
-# affected = ["2.13.0"]
+# upstream = ""
 # at-fault = "torch/export/unflatten.py, _ModuleFrame.remap_input: takes any getitem for one of sizes"
+#
+# [tool.exportdiff.versions]
+# "2.13.0" = "shows"
+# "2.15.0" = "shows"
 # ///
 """The second call reads what the operator made of the buffer in the first: unflatten raises AttributeError.
 

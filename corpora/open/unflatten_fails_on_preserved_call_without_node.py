@@ -25,12 +25,16 @@
 #     ],
 # ]
 # fix = "unflatten_dispatches_calls_it_has"
-# upstream = "https://github.com/pytorch/pytorch/pull/141066"
-# upstream-match = "place"
-# upstream-searched = "2026-11-26"
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
+# upstream = ""
 # at-fault = "torch/export/unflatten.py, UnflattenedModule._dispatch_modules: _get_attr"
 # workaround = "code"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """nn.Identity leaves no node in the graph, but a signature: unflatten looks for its module in vain."""
 

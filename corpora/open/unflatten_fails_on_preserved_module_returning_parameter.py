@@ -25,11 +25,15 @@
 #     ],
 # ]
 # fix = "unflatten_returns_parameters_of_module"
-# upstream = "https://github.com/pytorch/pytorch/pull/128260"
-# upstream-match = "place"
-# upstream-searched = "2026-11-26"
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
+# upstream = ""
 # at-fault = "torch/export/unflatten.py, _ModuleFrame.finalize_outputs: get_actual_output_node"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """A child returns its weight along with a result: RuntimeError, "Could not find output node p_0_weight".
 

@@ -25,11 +25,15 @@
 #     ],
 # ]
 # fix = "unflatten_reads_state_for_results_of_regions"
-# upstream = "https://github.com/pytorch/pytorch/pull/175914"
-# upstream-match = "place"
-# upstream-searched = "2026-11-26"
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
+# upstream = ""
 # at-fault = "torch/export/unflatten.py, _ModuleFrame.remap_input: x.target.__module__ == '_operator'"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """`child` updates a buffer under no_grad and is called twice; unflatten fails: a bool has no attribute graph.
 

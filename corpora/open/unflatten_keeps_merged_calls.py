@@ -15,11 +15,15 @@
 # status = "open"
 # signatures = [["outputs", "crash", "lower", "AttributeError", "object has no attribute"]]
 # fix = "unflatten_finalizes_last"
-# upstream = "https://github.com/pytorch/pytorch/pull/137013"
-# upstream-match = "place"
-# upstream-searched = "2026-11-26"
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
+# upstream = ""
 # at-fault = "torch/export/unflatten.py, _deduplicate_modules: the graph_module of each parent is older"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """A child with a child is called twice, alike; a copy of their parent: "object has no attribute '0'".
 

@@ -15,11 +15,15 @@
 # status = "open"
 # signatures = [["outputs", "crash", "run", "RuntimeError", "Node referenced nonexistent target"]]
 # fix = "unflatten_finds_preserved_calls_in_variants"
-# upstream = "https://github.com/pytorch/pytorch/pull/141066"
-# upstream-match = "place"
-# upstream-searched = "2026-11-26"
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
+# upstream = ""
 # at-fault = "torch/export/unflatten.py, UnflattenedModule._dispatch_modules: elide_call_indices"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """The graph of `outer@1` calls `child@1`, which is no more: all calls of `child` became one dispatcher.
 

@@ -23,11 +23,15 @@
 #     ],
 # ]
 # fix = "unflatten_tells_parameters_from_their_views"
-# upstream = "https://github.com/pytorch/pytorch/pull/125758"
-# upstream-match = "place"
-# upstream-searched = "2026-11-26"
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
+# upstream = ""
 # at-fault = "torch/export/unflatten.py, UnflattenedModule.__init__, consts_map"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """A buffer that is the detached parameter: updating it in place fails after unflatten.
 
