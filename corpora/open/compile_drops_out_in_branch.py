@@ -18,8 +18,11 @@
 # upstream = "https://github.com/pytorch/pytorch/pull/146658"
 # upstream-match = "place"
 # upstream-searched = "2026-11-26"
-# affected = ["2.13.0"]
 # at-fault = "torch/_higher_order_ops/utils.py, check_input_alias_and_mutation_return_outputs: node.args"
+#
+# [tool.exportdiff.versions]
+# "2.13.0" = "shows"
+# "2.15.0" = "shows"
 # ///
 """A branch keeps a product in a buffer with out=. Under torch.compile the buffer stays as it was.
 

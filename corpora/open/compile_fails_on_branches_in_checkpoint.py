@@ -19,10 +19,14 @@
 # upstream = "https://github.com/pytorch/pytorch/issues/147879"
 # upstream-match = "mechanism"
 # upstream-searched = "2026-11-26"
-# affected = ["2.13.0", "2.14.1"]
-# unaffected = ["2.9.1", "2.11.0"]
-# regression-since = "2.13.0"
 # at-fault = "torch/_higher_order_ops/wrap.py, tag_activation_checkpoint_impl: context_fn_with_graph_id"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "fixed"
+# "2.11.0" = "fixed"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """A body with torch.cond in it, checkpointed: eager runs it, the compiled model raises NotImplementedError.
 

@@ -22,8 +22,11 @@
 # upstream = "https://github.com/pytorch/pytorch/issues/193338"
 # upstream-match = "mechanism"
 # upstream-searched = "2026-11-26"
-# affected = ["2.13.0"]
 # at-fault = "torch/_higher_order_ops/wrap.py, tag_activation_checkpoint_impl: selective without a trace"
+#
+# [tool.exportdiff.versions]
+# "2.13.0" = "shows"
+# "2.15.0" = "shows"
 # ///
 """The same layer twice, each time checkpointed, within autocast: compiled, it raises in the backward.
 

@@ -14,11 +14,14 @@
 # status = "open"
 # signatures = [["guards", "mismatch", "accepted", "eval"]]
 # fix = "copies_of_exported_modules_refuse_to_switch_modes"
-# affected = ["2.13.0"]
 # upstream = "https://github.com/pytorch/vision/issues/8634"
 # upstream-match = "mechanism"
 # upstream-searched = "2026-11-26"
 # at-fault = "torch/fx/graph_module.py, GraphModule.__deepcopy__: its list of attributes lacks these two"
+#
+# [tool.exportdiff.versions]
+# "2.13.0" = "shows"
+# "2.15.0" = "shows"
 # ///
 """A model with dropout is exported in train mode, and ep.module() copied: eval() does not stop dropout.
 

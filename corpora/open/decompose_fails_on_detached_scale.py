@@ -20,8 +20,11 @@
 # upstream = "https://github.com/pytorch/pytorch/pull/110102"
 # upstream-match = "place"
 # upstream-searched = "2026-11-26"
-# affected = ["2.13.0"]
 # at-fault = "torch/_decomp/decompositions.py, nop_decomposition: makes alias of detach, stops no gradient"
+#
+# [tool.exportdiff.versions]
+# "2.13.0" = "shows"
+# "2.15.0" = "shows"
 # ///
 """The model computes its scale from detached activations; the decomposed program raises when it is called.
 

@@ -29,9 +29,14 @@
 # upstream = "https://github.com/pytorch/pytorch/issues/115106"
 # upstream-match = "symptom"
 # upstream-searched = "2026-11-26"
-# affected = ["2.13.0", "2.14.1"]
-# undecided = ["2.9.1", "2.11.0"]
 # at-fault = "torch/_export/verifier.py, Verifier._check_graph_module: asks graphs of auto_functionalized_v2"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "other"
+# "2.11.0" = "other"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """One branch counts; export takes the model, and run_decompositions raises SpecViolationError."""
 

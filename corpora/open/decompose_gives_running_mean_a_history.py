@@ -17,9 +17,12 @@
 # fix = "write_back_to_parameters_detached"
 # upstream = ""
 # upstream-searched = "2026-11-26"
-# affected = ["2.13.0"]
 # at-fault = "torch/export/_unlift.py, _insert_copy_for_mutations: copy_ into the state, outside of no_grad"
 # workaround = "code"
+#
+# [tool.exportdiff.versions]
+# "2.13.0" = "shows"
+# "2.15.0" = "shows"
 # ///
 """The model keeps a mean under no_grad; each call of the decomposed program makes its history longer.
 

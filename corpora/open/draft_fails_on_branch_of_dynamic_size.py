@@ -18,8 +18,14 @@
 # fix = "draft_export_copies_real_values_of_fake_tensors"
 # upstream = ""
 # upstream-searched = "2026-11-26"
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/_subclasses/meta_utils.py, MetaConverter.meta_tensor: r.real_tensor ="
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """torch.export.export takes the model; draft_export, which is to report what export refuses, raises.
 

@@ -22,8 +22,11 @@
 # upstream-match = "mechanism"
 # upstream-fix = "https://github.com/pytorch/pytorch/pull/185014"
 # upstream-searched = "2026-11-26"
-# affected = ["2.13.0"]
 # at-fault = "torch/_subclasses/meta_utils.py, meta_tensor: r.real_tensor = torch.empty_strided"
+#
+# [tool.exportdiff.versions]
+# "2.13.0" = "shows"
+# "2.15.0" = "fixed"
 # ///
 """Weight and bias are pieces of one flat tensor, as optimizers and distributed training lay them out.
 

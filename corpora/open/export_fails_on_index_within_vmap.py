@@ -26,8 +26,11 @@
 # upstream-match = "mechanism"
 # upstream-fix = "https://github.com/pytorch/pytorch/pull/186894"
 # upstream-searched = "2026-11-26"
-# affected = ["2.13.0"]
 # at-fault = "torch/_export/non_strict_utils.py, _NonStrictTorchFunctionHandler._override: item.item()"
+#
+# [tool.exportdiff.versions]
+# "2.13.0" = "shows"
+# "2.15.0" = "fixed"
 # ///
 """`table[i]` works under torch.vmap in eager; non-strict export says that vmap cannot call .item().
 

@@ -15,12 +15,15 @@
 # status = "open"
 # signatures = [["guards", "crash", "refused"]]
 # trigger = ["dynamic.branch"]
-# affected = ["2.13.0"]
 # upstream = "https://github.com/pytorch/pytorch/issues/181097"
 # upstream-match = "symptom"
 # upstream-searched = "2026-11-26"
 # defended = "https://github.com/pytorch/pytorch/issues/146315: Dim.DYNAMIC leaves the constraints to export, and rules out constants alone"
 # at-fault = "torch/fx/experimental/symbolic_shapes.py, produce_guards: what is no range is no constraint"
+#
+# [tool.exportdiff.versions]
+# "2.13.0" = "shows"
+# "2.15.0" = "shows"
 # ///
 """With `Dim.DYNAMIC`, the program declares sizes from 2 on, and refuses every odd one.
 

@@ -20,9 +20,15 @@
 # upstream = "https://github.com/pytorch/pytorch/pull/137240"
 # upstream-match = "place"
 # upstream-searched = "2026-11-26"
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/export/_trace.py, _make_fx_helper: aten.copy_ for every assigned buffer"
 # workaround = "code"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """Assigning a buffer gives a name another tensor; the exported program writes into the old tensor instead.
 

@@ -19,8 +19,11 @@
 # upstream-match = "mechanism"
 # upstream-fix = "https://github.com/pytorch/pytorch/pull/187195"
 # upstream-searched = "2026-11-26"
-# affected = ["2.13.0"]
 # at-fault = "torch/_decomp/decompositions.py, max_unpool2d: new_zeros of _max_unpoolnd"
+#
+# [tool.exportdiff.versions]
+# "2.13.0" = "shows"
+# "2.15.0" = "fixed"
 # ///
 """MaxUnpool2d of an image in channels last keeps that format; the graph says that the result is contiguous.
 

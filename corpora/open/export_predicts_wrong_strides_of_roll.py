@@ -18,8 +18,11 @@
 # upstream = "https://github.com/pytorch/pytorch/issues/174963"
 # upstream-match = "mechanism"
 # upstream-searched = "2026-11-26"
-# affected = ["2.13.0"]
 # at-fault = "torch/_refs/__init__.py, roll: index_select"
+#
+# [tool.exportdiff.versions]
+# "2.13.0" = "shows"
+# "2.15.0" = "shows"
 # ///
 """Rolling an image in channels last gives one in channels last; the graph says that it is contiguous.
 

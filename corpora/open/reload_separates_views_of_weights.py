@@ -18,8 +18,14 @@
 # upstream = "https://github.com/pytorch/pytorch/pull/164196"
 # upstream-match = "place"
 # upstream-searched = "2026-11-26"
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/export/pt2_archive/_package.py, _package_exported_programs: weights and constants apart"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """A non-persistent buffer is a view of a persistent one: eager gives [1, 0], the loaded program [0, 0].
 

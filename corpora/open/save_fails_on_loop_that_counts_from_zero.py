@@ -23,8 +23,11 @@
 # upstream = "https://github.com/pytorch/pytorch/issues/145785"
 # upstream-match = "place"
 # upstream-searched = "2026-11-26"
-# affected = ["2.13.0"]
 # at-fault = "torch/_export/serde/serialize.py, serialize_input: 'Unsupported list/tuple argument type'"
+#
+# [tool.exportdiff.versions]
+# "2.13.0" = "shows"
+# "2.15.0" = "shows"
 # ///
 """The loop is exported and runs; saving it raises "Unsupported list/tuple argument type: int, Node".
 

@@ -21,8 +21,11 @@
 # upstream-match = "mechanism"
 # upstream-fix = "https://github.com/pytorch/pytorch/pull/185084"
 # upstream-searched = "2026-11-26"
-# affected = ["2.13.0"]
 # at-fault = "torch/fx/experimental/proxy_tensor.py, set_meta: its tensor_meta adds guards"
+#
+# [tool.exportdiff.versions]
+# "2.13.0" = "shows"
+# "2.15.0" = "shows"
 # ///
 """The model gives every other row, of two rows or more; the exported one refuses two rows."""
 

@@ -17,9 +17,15 @@
 # upstream = "https://github.com/pytorch/pytorch/pull/133660"
 # upstream-match = "place"
 # upstream-searched = "2026-11-26"
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/export/passes/__init__.py, move_to_device_pass: nn.Parameter(...) for each name"
 # workaround = "code"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """One parameter under two names is two parameters after move_to_device_pass, even to where it is.
 

@@ -18,8 +18,11 @@
 # upstream = "https://github.com/pytorch/pytorch/pull/149206"
 # upstream-match = "place"
 # upstream-searched = "2026-11-26"
-# affected = ["2.13.0"]
 # at-fault = "torch/export/unflatten.py, _IVals.update: n.name in node_names"
+#
+# [tool.exportdiff.versions]
+# "2.13.0" = "shows"
+# "2.15.0" = "shows"
 # ///
 """A preserved module updates a tensor in place, three times, and the result of unflatten raises RuntimeError.
 

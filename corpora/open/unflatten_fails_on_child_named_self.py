@@ -17,9 +17,15 @@
 # fix = "fx_names_no_node_self"
 # upstream = ""
 # upstream-searched = "2026-11-26"
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/fx/graph.py, Graph.python_code: namespace = _Namespace(), without root_module"
 # workaround = "code"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """The attention has two children, `self` and `output`, as BERT's has: torch.compile of unflatten(ep) raises.
 

@@ -21,8 +21,11 @@
 # upstream-match = "mechanism"
 # upstream-fix = "https://github.com/pytorch/pytorch/pull/111993"
 # upstream-searched = "2026-11-26"
-# affected = ["2.13.0"]
 # at-fault = "torch/fx/_pytree.py, tree_flatten_spec: spec != real_spec"
+#
+# [tool.exportdiff.versions]
+# "2.13.0" = "shows"
+# "2.15.0" = "shows"
 # ///
 """The encoder returns its features and their shape. Unflattened with its signature, it cannot be called."""
 

@@ -21,8 +21,11 @@
 # upstream = "https://github.com/pytorch/pytorch/pull/136552"
 # upstream-match = "place"
 # upstream-searched = "2026-11-26"
-# affected = ["2.13.0"]
 # at-fault = "torch/export/_trace.py, _move_non_persistent_buffers_to_tensor_constants: one name"
+#
+# [tool.exportdiff.versions]
+# "2.13.0" = "shows"
+# "2.15.0" = "shows"
 # ///
 """A layer that keeps its last input is twice in a list, and its caller reads what it keeps.
 

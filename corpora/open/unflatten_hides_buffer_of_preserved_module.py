@@ -18,8 +18,14 @@
 # upstream = "https://github.com/pytorch/pytorch/pull/139439"
 # upstream-match = "place"
 # upstream-searched = "2026-11-26"
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/export/unflatten.py, InterpreterModuleDispatcher.__init__: setattr"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """The state dict of the unflattened module has no `child.offset`; what is loaded for it goes nowhere.
 

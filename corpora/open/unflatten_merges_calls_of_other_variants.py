@@ -18,9 +18,15 @@
 # upstream = "https://github.com/pytorch/pytorch/pull/137013"
 # upstream-match = "place"
 # upstream-searched = "2026-11-26"
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/export/unflatten.py, _check_graph_equivalence"
 # workaround = "code"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """The second call of `outer` gets a scalar, which its child multiplies: unflatten sums it, as in the first.
 

@@ -18,8 +18,14 @@
 # upstream = "https://github.com/pytorch/pytorch/pull/128260"
 # upstream-match = "symptom"
 # upstream-searched = "2026-11-26"
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/export/_remove_effect_tokens_pass.py, _remove_effect_tokens: eliminate_dead_code"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """`right` is unused, so unflatten removes the view that makes it from the graph as dead code.
 

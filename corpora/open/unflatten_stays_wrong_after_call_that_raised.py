@@ -16,12 +16,15 @@
 # status = "open"
 # signatures = [["guards", "mismatch", "after-refusal", "value", "dtype"]]
 # fix = "unflatten_starts_with_first_calls"
-# affected = ["2.13.0"]
 # upstream = "https://github.com/pytorch/pytorch/pull/139439"
 # upstream-match = "place"
 # upstream-searched = "2026-11-26"
 # at-fault = "torch/export/unflatten.py, InterpreterModuleDispatcher.forward: _num_calls"
 # workaround = "code"
+#
+# [tool.exportdiff.versions]
+# "2.13.0" = "shows"
+# "2.15.0" = "shows"
 # ///
 """Once a call raises between two calls of a preserved module, the unflattened model stays wrong.
 

@@ -18,9 +18,15 @@
 # upstream = "https://github.com/pytorch/pytorch/pull/149206"
 # upstream-match = "place"
 # upstream-searched = "2026-11-26"
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/export/unflatten.py, _inplace_buffer_and_input_mutations: graph.inserting_after(mutation)"
 # workaround = "code"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """A step computes the new state first, then the result from the old state: unflatten uses the new one.
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from exportdiff.core.errors import UsageError
 from exportdiff.known.corpus.entry import CORPORA, FIXES, find_files, read_entry
 from exportdiff.known.corpus.ranking import RootCause, root_causes
+from exportdiff.known.corpus.versions import by_old_keys
 from exportdiff.runtime.patching.fixes import read_candidates
 
 if TYPE_CHECKING:
@@ -28,9 +29,10 @@ def add_parser(actions: Subparsers) -> None:
     parser = actions.add_parser(
         "list",
         help="print one line for each root cause, the most severe first",
-        description="Print one line for each root cause: severity, whether it is silent, the file, what is "
-        "wrong, how many variants it has, what its fix does, and the upstream thread. A: everyday code, "
-        "wrong silently or broken plainly; B: occasional code; C: contrived code.",
+        description="Print one line for each root cause that shows on the newest torch on which it was "
+        "tried: severity, whether it is silent, the file, what is wrong, how many variants it has, what its "
+        "fix does, and the upstream thread. A: everyday code, wrong silently or broken plainly; B: "
+        "occasional code; C: contrived code. Those that are fixed follow.",
     )
     parser.add_argument("--first", type=int, metavar="N", help="only the N most severe")
     form = parser.add_mutually_exclusive_group()
@@ -52,13 +54,18 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print(json.dumps([_document(entry, fixes) for entry in entries], indent=1, ensure_ascii=False))
         return 0
-    causes = root_causes(entries)[: arguments.first]
+    every = root_causes(entries)
+    causes = [cause for cause in every if cause.open][: arguments.first]
     if arguments.markdown:
         print(markdown(causes))
         return 0
     for cause in causes:
         print("  ".join(_cells(cause, fixes)))
     if arguments.first is None:
+        for cause in every:
+            if not cause.open:
+                versions = ", ".join(cause.entry.versions.fixed_in)
+                print(f"fixed in {versions}  {cause.entry.file}  {cause.entry.title}")
         for entry in entries:
             if entry.problem or entry.status != "open":
                 print(f"{entry.file} {entry.problem}" if entry.problem else f"{entry.status}  {entry.file}")
@@ -67,7 +74,10 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _document(entry: Entry, fixes: Candidates) -> dict[str, object]:
     kind = fixes[entry.fix][0].kind if entry.fix in fixes else ""
-    return {**asdict(entry), "file": str(entry.file), "root_cause": entry.root, "fix_kind": kind}
+    tried = {"versions": dict(entry.versions.rows), **by_old_keys(entry.versions)}
+    tried["regression_since"] = entry.versions.appeared_in
+    named = {"file": str(entry.file), "root_cause": entry.root, "fix_kind": kind}
+    return {**asdict(entry), **tried, **named}
 
 
 def markdown(causes: Sequence[RootCause]) -> str:
