@@ -18,7 +18,7 @@
 # upstream = "https://github.com/pytorch/pytorch/issues/181097"
 # upstream-match = "symptom"
 # upstream-searched = "2026-11-26"
-# defended = "https://github.com/pytorch/pytorch/issues/146315: Dim.DYNAMIC leaves the constraints to export, and rules out constants alone"
+# defended = "https://github.com/pytorch/pytorch/issues/146315: Dim.DYNAMIC leaves constraints to export"
 # at-fault = "torch/fx/experimental/symbolic_shapes.py, produce_guards: what is no range is no constraint"
 #
 # [tool.exportdiff.versions]

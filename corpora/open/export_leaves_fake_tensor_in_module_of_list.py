@@ -18,7 +18,7 @@
 # upstream = "https://github.com/pytorch/pytorch/issues/155114"
 # upstream-match = "place"
 # upstream-searched = "2026-11-26"
-# defended = "https://github.com/pytorch/pytorch/issues/153062: expected in the programming model of non-strict tracing"
+# defended = "https://github.com/pytorch/pytorch/issues/153062: as designed in non-strict tracing"
 # at-fault = "torch/_functorch/_aot_autograd/frontend_utils.py, _detect_attribute_assignment"
 #
 # [tool.exportdiff.versions]

@@ -19,7 +19,7 @@
 # upstream-match = "mechanism"
 # upstream-fix = "https://github.com/pytorch/pytorch/pull/166609"
 # upstream-searched = "2026-11-26"
-# defended = "https://github.com/pytorch/pytorch/pull/167443: users rely on the removal of submodules that have effects"
+# defended = "https://github.com/pytorch/pytorch/pull/167443: users rely on removal despite effects"
 # at-fault = "torch/fx/node.py, Node.is_impure: higher order operators are pure, whatever their subgraphs do"
 # workaround = "code"
 #
