@@ -27,6 +27,7 @@
 #
 # [tool.exportdiff.versions]
 # "2.13.0" = "shows"
+# "2.14.1" = "shows"
 # "2.15.0" = "fixed"
 # ///
 """`h = x.relu(); x.add_(self.w); return x * h`: the backward raises, as x was modified in place.

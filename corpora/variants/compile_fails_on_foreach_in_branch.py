@@ -27,6 +27,7 @@
 #
 # [tool.exportdiff.versions]
 # "2.13.0" = "shows"
+# "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
 """One branch updates two buffers at once: "Expected arg_val to be a Tensor".

@@ -28,6 +28,7 @@
 #
 # [tool.exportdiff.versions]
 # "2.13.0" = "shows"
+# "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
 """Two inputs share memory: "A view was created in no_grad mode and is being modified inplace with grad mode".

@@ -18,6 +18,7 @@
 #
 # [tool.exportdiff.versions]
 # "2.13.0" = "shows"
+# "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
 """A caller gives the result a dimension more, in place, and the buffer of the compiled model has it too.

@@ -17,6 +17,7 @@
 #
 # [tool.exportdiff.versions]
 # "2.13.0" = "shows"
+# "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
 """A branch reads a weight. Where run_decompositions takes it, the program must not raise when it is called.

@@ -17,6 +17,7 @@
 #
 # [tool.exportdiff.versions]
 # "2.13.0" = "shows"
+# "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
 """The number of rows is dynamic; the decomposed program takes the number of its example only."""

@@ -26,6 +26,7 @@
 #
 # [tool.exportdiff.versions]
 # "2.13.0" = "shows"
+# "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
 """A model that takes the first floor(n / 2) rows of its input cannot be exported with deferred checks.

@@ -16,6 +16,7 @@
 #
 # [tool.exportdiff.versions]
 # "2.13.0" = "shows"
+# "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
 """The layer appends its keys to the cache that it is given. It gets a copy, so the cache stays empty."""

@@ -16,6 +16,7 @@
 #
 # [tool.exportdiff.versions]
 # "2.13.0" = "shows"
+# "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
 """A hook reverses the gradient, as for domain adaptation; the exported program lets it pass unchanged.

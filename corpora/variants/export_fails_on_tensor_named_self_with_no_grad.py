@@ -16,6 +16,7 @@
 #
 # [tool.exportdiff.versions]
 # "2.13.0" = "shows"
+# "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
 """A model reads a tensor attribute called `self` next to `torch.no_grad`, and export raises SyntaxError.

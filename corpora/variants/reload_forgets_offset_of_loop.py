@@ -16,6 +16,7 @@
 #
 # [tool.exportdiff.versions]
 # "2.13.0" = "shows"
+# "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
 """A loop keeps what all its steps give, for backward, and returns the last row: its offset is unbacked.

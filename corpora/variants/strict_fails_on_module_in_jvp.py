@@ -23,6 +23,7 @@
 #
 # [tool.exportdiff.versions]
 # "2.13.0" = "shows"
+# "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
 """A directional derivative of a layer: "Cannot access data pointer of Tensor that doesn't have storage".

@@ -21,6 +21,7 @@
 #
 # [tool.exportdiff.versions]
 # "2.13.0" = "shows"
+# "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
 """The child is recorded as `forward.__self__.linear`, and unflatten raises "`forward` is not an nn.Module".

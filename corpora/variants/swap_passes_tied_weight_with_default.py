@@ -16,6 +16,7 @@
 #
 # [tool.exportdiff.versions]
 # "2.13.0" = "shows"
+# "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
 """A decoder with a default argument, tied to an embedding, cannot be replaced after unflatten."""

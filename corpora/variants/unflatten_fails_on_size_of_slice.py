@@ -21,6 +21,7 @@
 #
 # [tool.exportdiff.versions]
 # "2.13.0" = "shows"
+# "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
 """The model returns how many elements `x[::2]` has. The program computes that, and cannot be unflattened.

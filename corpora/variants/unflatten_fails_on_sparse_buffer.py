@@ -21,6 +21,7 @@
 #
 # [tool.exportdiff.versions]
 # "2.13.0" = "shows"
+# "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
 """A graph network keeps its adjacency matrix as a sparse buffer; the program runs, and cannot be unflattened.

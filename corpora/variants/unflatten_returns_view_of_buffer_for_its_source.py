@@ -16,6 +16,7 @@
 #
 # [tool.exportdiff.versions]
 # "2.13.0" = "shows"
+# "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
 """`self.last.copy_(y); return y.view(-1)`: unflattened, the result is overwritten by the next call.
