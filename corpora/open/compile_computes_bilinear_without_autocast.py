@@ -19,6 +19,7 @@
 # at-fault = "torch/_subclasses/functional_tensor.py, __torch_dispatch__: keeps _trilinear"
 #
 # [tool.exportdiff.versions]
+# "2.9.1" = "shows"
 # "2.11.0" = "shows"
 # "2.13.0" = "shows"
 # "2.14.1" = "shows"

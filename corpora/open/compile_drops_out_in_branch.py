@@ -21,6 +21,7 @@
 # at-fault = "torch/_higher_order_ops/utils.py, check_input_alias_and_mutation_return_outputs: node.args"
 #
 # [tool.exportdiff.versions]
+# "2.9.1" = "other"
 # "2.11.0" = "other"
 # "2.13.0" = "shows"
 # "2.14.1" = "shows"

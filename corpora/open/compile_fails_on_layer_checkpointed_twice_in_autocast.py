@@ -25,6 +25,7 @@
 # at-fault = "torch/_higher_order_ops/wrap.py, tag_activation_checkpoint_impl: selective without a trace"
 #
 # [tool.exportdiff.versions]
+# "2.9.1" = "fixed"
 # "2.11.0" = "fixed"
 # "2.13.0" = "shows"
 # "2.14.1" = "shows"

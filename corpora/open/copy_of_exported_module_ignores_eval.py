@@ -20,6 +20,7 @@
 # at-fault = "torch/fx/graph_module.py, GraphModule.__deepcopy__: its list of attributes lacks these two"
 #
 # [tool.exportdiff.versions]
+# "2.9.1" = "shows"
 # "2.11.0" = "shows"
 # "2.13.0" = "shows"
 # "2.14.1" = "shows"
