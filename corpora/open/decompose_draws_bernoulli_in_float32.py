@@ -17,6 +17,7 @@
 # at-fault = "torch/_decomp/decompositions.py, bernoulli: torch.rand(..., dtype=torch.float32)"
 #
 # [tool.exportdiff.versions]
+# "2.9.1" = "shows"
 # "2.11.0" = "shows"
 # "2.13.0" = "shows"
 # "2.14.1" = "shows"
