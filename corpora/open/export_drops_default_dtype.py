@@ -20,6 +20,7 @@
 # at-fault = "torch/__init__.py, set_default_dtype; torch/fx/experimental/proxy_tensor.py records dtype=None"
 #
 # [tool.exportdiff.versions]
+# "2.9.1" = "shows"
 # "2.11.0" = "shows"
 # "2.13.0" = "shows"
 # "2.14.1" = "shows"

@@ -29,6 +29,7 @@
 # at-fault = "torch/_export/non_strict_utils.py, _NonStrictTorchFunctionHandler._override: item.item()"
 #
 # [tool.exportdiff.versions]
+# "2.9.1" = "shows"
 # "2.11.0" = "fixed"
 # "2.13.0" = "shows"
 # "2.14.1" = "fixed"

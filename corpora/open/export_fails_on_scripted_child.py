@@ -19,6 +19,7 @@
 # at-fault = "torch/csrc/jit/python/script_init.cpp, ScriptMethod.__call__: __wrapped__ gets all arguments"
 #
 # [tool.exportdiff.versions]
+# "2.9.1" = "shows"
 # "2.11.0" = "shows"
 # "2.13.0" = "shows"
 # "2.14.1" = "shows"

@@ -20,6 +20,7 @@
 # at-fault = "torch/fx/_symbolic_trace.py, Tracer.call_module: module_stack.popitem without try and finally"
 #
 # [tool.exportdiff.versions]
+# "2.9.1" = "shows"
 # "2.11.0" = "shows"
 # "2.13.0" = "shows"
 # "2.14.1" = "shows"

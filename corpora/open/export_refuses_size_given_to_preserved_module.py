@@ -30,6 +30,7 @@
 # at-fault = "torch/_export/wrappers.py, check_flattened: knows no torch.SymInt"
 #
 # [tool.exportdiff.versions]
+# "2.9.1" = "shows"
 # "2.11.0" = "shows"
 # "2.13.0" = "shows"
 # "2.14.1" = "shows"

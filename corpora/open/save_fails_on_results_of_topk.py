@@ -19,6 +19,7 @@
 # at-fault = "torch/return_types.py, pytree_register_structseq: registers no serialized_type_name"
 #
 # [tool.exportdiff.versions]
+# "2.9.1" = "shows"
 # "2.11.0" = "shows"
 # "2.13.0" = "shows"
 # "2.14.1" = "shows"

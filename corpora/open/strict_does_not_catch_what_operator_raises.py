@@ -19,6 +19,7 @@
 # at-fault = "torch/_dynamo/utils.py, get_fake_value: an operator's exception is never one of the traced code"
 #
 # [tool.exportdiff.versions]
+# "2.9.1" = "other"
 # "2.11.0" = "other"
 # "2.13.0" = "shows"
 # "2.14.1" = "shows"

@@ -24,6 +24,7 @@
 # at-fault = "torch/fx/experimental/proxy_tensor.py, set_meta: its tensor_meta adds guards"
 #
 # [tool.exportdiff.versions]
+# "2.9.1" = "shows"
 # "2.11.0" = "shows"
 # "2.13.0" = "shows"
 # "2.14.1" = "shows"

@@ -19,6 +19,7 @@
 # at-fault = "torch/export/exported_program.py, _get_updated_module_call_graph: provenance[history[-1].name]"
 #
 # [tool.exportdiff.versions]
+# "2.9.1" = "shows"
 # "2.11.0" = "shows"
 # "2.13.0" = "shows"
 # "2.14.1" = "shows"

@@ -23,6 +23,7 @@
 # workaround = "none: the mode is fixed by export; export the model once in train mode and once in eval mode"
 #
 # [tool.exportdiff.versions]
+# "2.9.1" = "shows"
 # "2.11.0" = "shows"
 # "2.13.0" = "shows"
 # "2.14.1" = "shows"

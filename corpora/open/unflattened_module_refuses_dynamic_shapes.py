@@ -31,6 +31,7 @@
 # at-fault = "torch/export/dynamic_shapes.py, _combine_args: reads the signature of forward"
 #
 # [tool.exportdiff.versions]
+# "2.9.1" = "shows"
 # "2.11.0" = "shows"
 # "2.13.0" = "shows"
 # "2.14.1" = "shows"

@@ -19,6 +19,7 @@
 # at-fault = "torch/fx/graph_module.py, GraphModule.recompile: code without try and finally"
 #
 # [tool.exportdiff.versions]
+# "2.9.1" = "shows"
 # "2.11.0" = "shows"
 # "2.13.0" = "shows"
 # "2.14.1" = "shows"

@@ -15,6 +15,7 @@
 # at-fault = "torch/export/_unlift.py, _insert_copy_for_mutations: copy_ into an input, outside of no_grad"
 #
 # [tool.exportdiff.versions]
+# "2.9.1" = "shows"
 # "2.11.0" = "shows"
 # "2.13.0" = "shows"
 # "2.14.1" = "shows"

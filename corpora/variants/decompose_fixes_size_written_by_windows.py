@@ -16,6 +16,7 @@
 # at-fault = "aten/src/ATen/FunctionalInverses.cpp, unfold_inverse: base.sizes()"
 #
 # [tool.exportdiff.versions]
+# "2.9.1" = "shows"
 # "2.11.0" = "shows"
 # "2.13.0" = "shows"
 # "2.14.1" = "shows"

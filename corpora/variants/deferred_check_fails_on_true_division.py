@@ -25,6 +25,7 @@
 # at-fault = "torch/utils/_sympy/reference.py, PythonReferenceAnalysis: int_truediv is missing"
 #
 # [tool.exportdiff.versions]
+# "2.9.1" = "shows"
 # "2.11.0" = "shows"
 # "2.13.0" = "shows"
 # "2.14.1" = "shows"

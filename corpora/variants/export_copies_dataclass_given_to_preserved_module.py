@@ -15,6 +15,7 @@
 # at-fault = "torch/_export/wrappers.py, _wrap_submodule: pre_hook passes a new container on"
 #
 # [tool.exportdiff.versions]
+# "2.9.1" = "shows"
 # "2.11.0" = "shows"
 # "2.13.0" = "shows"
 # "2.14.1" = "shows"
