@@ -28,7 +28,10 @@
 # at-fault = "tools/autograd/gen_variable_type.py, GRADIENT_IMPLEMENTED_FOR_COMPLEX: lacks slice_scatter"
 #
 # [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
 # "2.13.0" = "shows"
+# "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
 """A layer of a Fourier neural operator: eager runs; the decomposed program raises when it is called.
