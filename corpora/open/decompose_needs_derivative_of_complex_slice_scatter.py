@@ -23,7 +23,8 @@
 #     ],
 # ]
 # fix = "complex_slices_are_scattered_as_real_numbers"
-# upstream = ""
+# upstream = "https://github.com/pytorch/executorch/issues/5381"
+# upstream-match = "symptom"
 # upstream-searched = "2026-11-26"
 # at-fault = "tools/autograd/gen_variable_type.py, GRADIENT_IMPLEMENTED_FOR_COMPLEX: lacks slice_scatter"
 #
