@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD081"
 # title = "torch.export: deletes a torch.cond within a branch whose result is unused, with its effects"
-# severity = "B"
-# severity-because = "torch.cond in a branch of torch.cond, called for its check or update: silently deleted"
+# harm = "silently wrong"
+# reach = "occasional"
+# reach-because = "torch.cond in a branch of torch.cond, called for its check or update: silently deleted"
+# topics = ["control-flow"]
 # cause = """
 # eliminate_dead_code goes into the branches without the predicate of export, and Node.is_impure takes a
 # higher order operator for pure, whatever its subgraphs do."""

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD217"
 # title = "torch.export._swap: deletes an in-place update under torch.no_grad"
-# severity = "C"
-# severity-because = "an update under no_grad, where _swap_modules swaps a module: silently deleted"
+# harm = "silently wrong"
+# reach = "contrived"
+# reach-because = "an update under no_grad, where _swap_modules swaps a module: silently deleted"
+# topics = ["no-grad", "buffers", "in-place"]
 # cause = """
 # _swap_modules calls eliminate_dead_code, and Node.is_impure does not ask what the subgraph of a higher order
 # operator does."""

@@ -3,9 +3,13 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD235"
 # title = "unflatten: deletes an in-place update under torch.no_grad"
-# severity = "A"
-# severity-because = "an in-place update under no_grad: silently deleted"
+# harm = "silently wrong"
+# reach = "everyday"
+# reach-because = "an in-place update under no_grad: silently deleted"
+# evidence = ["https://github.com/pytorch/pytorch/issues/159623"]
+# topics = ["no-grad", "in-place", "moving-averages"]
 # cause = """
 # _remove_effect_tokens calls eliminate_dead_code, which does not look into the body of a region and takes
 # a call whose result is unused for dead."""
