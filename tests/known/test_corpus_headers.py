@@ -22,16 +22,16 @@ def explanation(entry: Entry) -> str:
 
 
 def test_an_entry_says_how_severe_its_root_cause_is() -> None:
-    assert [name for name, entry in ROOTS.items() if not entry.severity or not entry.severity_because] == []
+    assert [name for name, entry in ROOTS.items() if not entry.severity or not entry.reach_because] == []
     assert [name for name, entry in ROOTS.items() if entry.variant_of] == []
     assert [name for name, entry in ROOTS.items() if not entry.cause.endswith((".", ".)"))] == []
-    long = [name for name, entry in ROOTS.items() if len(entry.severity_because.split()) > 20]
+    long = [name for name, entry in ROOTS.items() if len(entry.reach_because.split()) > 20]
     assert long == []
 
 
 def test_a_variant_names_the_entry_of_its_root_cause() -> None:
     assert {name: entry.variant_of for name, entry in OTHERS.items() if entry.variant_of not in ROOTS} == {}
-    assert [name for name, entry in OTHERS.items() if entry.severity or entry.severity_because] == []
+    assert [name for name, entry in OTHERS.items() if entry.severity or entry.reach_because] == []
     assert not ROOTS.keys() & OTHERS.keys()
 
 

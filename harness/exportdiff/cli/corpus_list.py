@@ -30,7 +30,8 @@ def add_parser(actions: Subparsers) -> None:
         help="print one line for each root cause, the most severe first",
         description="Print one line for each root cause: severity, whether it is silent, the file, what is "
         "wrong, how many variants it has, what its fix does, and the upstream thread. A: everyday code, "
-        "wrong silently or broken plainly; B: occasional code; C: contrived code.",
+        "wrong without an error, or broken without a workaround; B: occasional code, or an error that has a "
+        "workaround; C: contrived code, or no result is wrong.",
     )
     parser.add_argument("--first", type=int, metavar="N", help="only the N most severe")
     form = parser.add_mutually_exclusive_group()
@@ -67,7 +68,8 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _document(entry: Entry, fixes: Candidates) -> dict[str, object]:
     kind = fixes[entry.fix][0].kind if entry.fix in fixes else ""
-    return {**asdict(entry), "file": str(entry.file), "root_cause": entry.root, "fix_kind": kind}
+    labels = {"severity": entry.severity, "severity_because": entry.reach_because}
+    return {**asdict(entry), **labels, "file": str(entry.file), "root_cause": entry.root, "fix_kind": kind}
 
 
 def markdown(causes: Sequence[RootCause]) -> str:
@@ -76,7 +78,7 @@ def markdown(causes: Sequence[RootCause]) -> str:
     for cause in causes:
         entry = cause.entry
         path = pathlib.PurePosixPath("..", "corpora", entry.file.parent.name, entry.file.name)
-        lines.append(f"| {entry.severity or ''} | [{entry.title}]({path}) | {entry.severity_because} |")
+        lines.append(f"| {entry.severity or ''} | [{entry.title}]({path}) | {entry.reach_because} |")
     return "\n".join(lines)
 
 

@@ -132,8 +132,10 @@ def _header(entry: Entry, source: str, title: str) -> str:
     first_line = (ast.get_docstring(ast.parse(source)) or "").strip().partition("\n")[0]
     fields: dict[str, str | list[str] | list[list[str]] | None] = {
         "title": title or entry.title or first_line,
-        "severity": entry.severity,
-        "severity-because": entry.severity_because,
+        "harm": entry.harm,
+        "reach": entry.reach,
+        "reach-because": entry.reach_because,
+        "evidence": list(entry.evidence),
         "variant-of": entry.variant_of,
         "fingerprint": fingerprint(entry.path, entry.check, entry.kind, entry.signatures, source),
         "path": entry.path,
@@ -169,7 +171,7 @@ def _header(entry: Entry, source: str, title: str) -> str:
 def _missing_fields(entry: Entry) -> list[str]:
     wanted = {
         "title": entry.title,
-        "severity and severity-because, or variant-of": entry.severity or entry.variant_of,
+        "harm, reach and reach-because, or variant-of": entry.severity or entry.variant_of,
         "at-fault": entry.at_fault,
         "fix or trigger": entry.fix or entry.trigger,
     }

@@ -67,8 +67,10 @@ def incomplete(entry: Entry, fixes: Mapping[str, Fix], tags: Collection[str]) ->
         "at-fault": entry.at_fault,
     }
     if not entry.variant_of:
-        wanted |= {"severity": entry.severity or "", "severity-because": entry.severity_because}
-        wanted["cause"] = entry.cause
+        wanted |= {"harm": entry.harm or "", "reach": entry.reach or "", "cause": entry.cause}
+        wanted["reach-because"] = entry.reach_because
+        if entry.reach == "everyday":
+            wanted["evidence"] = entry.evidence
     elif not (entry.file.parents[1] / OPEN / f"{entry.variant_of}.py").exists():
         yield f"is a variant of {entry.variant_of!r}, which is no open entry"
     for name, value in wanted.items():
