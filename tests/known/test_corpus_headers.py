@@ -6,7 +6,6 @@ import ast
 import re
 from collections import Counter, defaultdict
 
-from exportdiff.cli.corpus_list import markdown
 from exportdiff.known.corpus.entry import OPEN, VARIANTS, Entry
 from exportdiff.known.corpus.first_difference import MARK, marked_lines, wrong_mark
 from support.folders import CORPORA
@@ -52,13 +51,6 @@ def test_a_variant_with_the_fix_of_its_entry_shows_otherwise() -> None:
         if entry.fix and entry.signatures
     )
     assert [key for key, count in shown.items() if count > 1] == []
-
-
-def test_the_page_of_bugs_shows_the_most_severe_root_causes() -> None:
-    page = (CORPORA.parent / "docs" / "bugs-found.md").read_text(encoding="utf-8")
-    shown = page.partition("<!-- corpus: begin -->\n")[2].partition("\n<!-- corpus: end -->")[0]
-    made = markdown(all_causes()[:15])
-    assert shown == made, "run: exportdiff corpus list --first 15 --markdown, and paste what it prints"
 
 
 def test_root_causes_are_ordered_by_severity_and_silence() -> None:

@@ -61,7 +61,7 @@ def test_corpus_add_makes_an_entry_from_a_repro_file(
     assert main(["corpus", "add", "repro.py", "--name", "adds_wrongly"]) == 0
     printed = capsys.readouterr().out
     assert "corpora/open/adds_wrongly.py" in printed
-    assert "harm, reach and reach-because, or variant-of, at-fault, fix or trigger, upstream" in printed
+    assert "harm, reach and topics, or variant-of, at-fault, fix or trigger, upstream" in printed
     entry = read_entry(folder / "corpora" / "open" / "adds_wrongly.py")
     assert (entry.status, entry.problem, entry.title) == ("open", "", "One and one is not two.")
     assert entry.signatures == (("outputs", "mismatch", "value"),)

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import json
-import pathlib
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from exportdiff.core.errors import UsageError
+from exportdiff.interfaces.reports.known_bug_pages import worst_table
+from exportdiff.known.catalog import sheet_of
 from exportdiff.known.corpus.entry import CORPORA, FIXES, find_files, read_entry
 from exportdiff.known.corpus.ranking import RootCause, root_causes
 from exportdiff.runtime.patching.fixes import read_candidates
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping
 
     from exportdiff.cli.types import Subparsers
     from exportdiff.known.corpus.entry import Entry
@@ -40,7 +41,7 @@ def add_parser(actions: Subparsers) -> None:
         action="store_true",
         help="print JSON: every file, with every field of its header, its root cause and the kind of its fix",
     )
-    form.add_argument("--markdown", action="store_true", help="print a table in Markdown: docs/bugs-found.md")
+    form.add_argument("--markdown", action="store_true", help="print a table in Markdown")
     parser.set_defaults(run=run)
 
 
@@ -55,7 +56,7 @@ def run(arguments: argparse.Namespace) -> int:
         return 0
     causes = root_causes(entries)[: arguments.first]
     if arguments.markdown:
-        print(markdown(causes))
+        print("\n".join(worst_table([sheet_of(cause) for cause in causes])))
         return 0
     for cause in causes:
         print("  ".join(_cells(cause, fixes)))
@@ -70,16 +71,6 @@ def _document(entry: Entry, fixes: Candidates) -> dict[str, object]:
     kind = fixes[entry.fix][0].kind if entry.fix in fixes else ""
     labels = {"severity": entry.severity, "severity_because": entry.reach_because}
     return {**asdict(entry), **labels, "file": str(entry.file), "root_cause": entry.root, "fix_kind": kind}
-
-
-def markdown(causes: Sequence[RootCause]) -> str:
-    """Return a table in Markdown, with links that work in docs/bugs-found.md."""
-    lines = ["| | what is wrong | who meets it |", "| --- | --- | --- |"]
-    for cause in causes:
-        entry = cause.entry
-        path = pathlib.PurePosixPath("..", "corpora", entry.file.parent.name, entry.file.name)
-        lines.append(f"| {entry.severity or ''} | [{entry.title}]({path}) | {entry.reach_because} |")
-    return "\n".join(lines)
 
 
 def _cells(cause: RootCause, fixes: Candidates) -> Iterator[str]:

@@ -42,7 +42,7 @@ class KnownBugLines:
     def _undecided(self, causes: tuple[KnownCause, ...]) -> Iterator[str]:
         yield "known bugs of torch: one of these, or several of them together"
         for cause in causes[:NAMED]:
-            yield wrapped(f"  {_title(cause)} [{cause.root}]")
+            yield wrapped(f"  {' '.join([*_id(cause), _title(cause)])} [{cause.root}]")
         if len(causes) > NAMED:
             yield f"  and {len(causes) - NAMED} more"
 
@@ -50,7 +50,7 @@ class KnownBugLines:
         again = cause.root in self._described
         self._described.add(cause.root)
         above = " (see above)" if again else ""
-        yield wrapped(f"known bug of torch: {_title(cause)}{above}")
+        yield wrapped(f"{' '.join(['known bug of torch', *_id(cause)])}: {_title(cause)}{above}")
         if again:
             return
         bug = cause.bug
@@ -68,6 +68,10 @@ class KnownBugLines:
         if self._corpora is not None and cause.entry:
             return f"{self._corpora / 'open' / cause.entry}.py"
         return cause.root
+
+
+def _id(cause: KnownCause) -> tuple[str, ...]:
+    return (cause.bug.id,) if cause.bug is not None and cause.bug.id else ()
 
 
 def _title(cause: KnownCause) -> str:

@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 from exportdiff.core import own_code
 from exportdiff.core.program_text.parsing import parse
+from exportdiff.known.corpus.ids import wrong_id
 from exportdiff.known.corpus.severity import Harm, Reach, Severity, severity, wrong_labels
+from exportdiff.known.corpus.topics import wrong_topics
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -66,6 +68,10 @@ class Entry:
 
     file: pathlib.Path
     status: str = ""
+    id: str = ""
+    """The short name of the root cause, which never changes: ``XD042``. Empty for a variant."""
+    former_ids: tuple[str, ...] = ()
+    """The ids of entries that are now a part of this one."""
     fingerprint: str = ""
     signatures: tuple[tuple[str, ...], ...] = ()
     """The beginnings of the signatures of the findings that the bug causes."""
@@ -82,6 +88,8 @@ class Entry:
     """The code that meets the bug, in a few words."""
     evidence: tuple[str, ...] = ()
     """Public code that meets it: rows of the zoo (``zoo:MODEL``) and addresses of threads and pages."""
+    topics: tuple[str, ...] = ()
+    """What people write who meet the bug: words of ``topics.TOPICS``."""
     cause: str = ""
     """The mechanism, in one sentence."""
     variant_of: str = ""
@@ -185,6 +193,8 @@ def read_entry(file: pathlib.Path) -> Entry:
     return Entry(
         file,
         status,
+        id=str(table.get("id", "")),
+        former_ids=tuple(map(str, table.get("former-ids", ()))),
         fingerprint=str(table.get("fingerprint", "")),
         signatures=_signatures(table),
         path=str(table.get("path", "")),
@@ -195,6 +205,7 @@ def read_entry(file: pathlib.Path) -> Entry:
         reach=table.get("reach"),
         reach_because=str(table.get("reach-because", "")),
         evidence=tuple(table.get("evidence", ())),
+        topics=tuple(table.get("topics", ())),
         cause=" ".join(str(table.get("cause", "")).split()),
         variant_of=str(table.get("variant-of", "")),
         at_fault=str(table.get("at-fault", "")),
@@ -240,7 +251,7 @@ def _wrong_fixes(table: dict[str, Any]) -> str:
 
 def _wrong_word(table: dict[str, Any]) -> str:
     """Return a message about a key with an unknown word; empty if there is none."""
-    if problem := wrong_labels(table):
+    if problem := wrong_labels(table) or wrong_topics(table.get("topics", [])) or wrong_id(table):
         return problem
     workaround = table.get("workaround", "code")
     if workaround != "code" and not re.match("none: .", str(workaround)):

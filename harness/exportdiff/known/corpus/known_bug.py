@@ -29,6 +29,8 @@ class KnownBug:
     """None: nobody has looked for one."""
     upstream_match: UpstreamMatch | None = None
     """What the thread has in common with the bug; None if they were not compared."""
+    id: str = ""
+    """Its short name, which never changes; empty if it has none."""
 
     @property
     def fixed_in(self) -> tuple[str, ...]:
@@ -44,6 +46,7 @@ class KnownBug:
     def as_dict(self) -> dict[str, Any]:
         """Return it ready for JSON."""
         return {
+            "id": self.id,
             "title": self.title,
             "cause": self.cause,
             "shows_in": list(self.affected),
@@ -69,4 +72,5 @@ def known_bug(entry: Entry) -> KnownBug:
         entry.upstream,
         read_workaround(entry),
         entry.upstream_match,
+        entry.id,
     )

@@ -67,8 +67,8 @@ def incomplete(entry: Entry, fixes: Mapping[str, Fix], tags: Collection[str]) ->
         "at-fault": entry.at_fault,
     }
     if not entry.variant_of:
-        wanted |= {"harm": entry.harm or "", "reach": entry.reach or "", "cause": entry.cause}
-        wanted["reach-because"] = entry.reach_because
+        wanted |= {"id": entry.id, "harm": entry.harm or "", "reach": entry.reach or ""}
+        wanted |= {"reach-because": entry.reach_because, "topics": entry.topics, "cause": entry.cause}
         if entry.reach == "everyday":
             wanted["evidence"] = entry.evidence
     elif not (entry.file.parents[1] / OPEN / f"{entry.variant_of}.py").exists():
