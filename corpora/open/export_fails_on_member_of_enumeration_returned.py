@@ -23,8 +23,8 @@
 #         "crash",
 #         "export",
 #         "AttributeError",
+#         "_trace.py:_produce_aten_artifact",
 #         "graph_signature.py:_convert_to_export_graph_signature",
-#         "graph_signature.py:<listcomp>",
 #         "graph_signature.py:_make_argument_spec",
 #     ],
 # ]

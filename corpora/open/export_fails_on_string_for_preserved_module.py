@@ -22,8 +22,8 @@
 #         "crash",
 #         "export",
 #         "AssertionError",
+#         "proxy_tensor.py:set_meta",
 #         "proxy_tensor.py:extract_val",
-#         "proxy_tensor.py:<listcomp>",
 #         "proxy_tensor.py:extract_val",
 #     ],
 # ]

@@ -17,8 +17,13 @@
 # status = "open"
 # signatures = [
 #     [
-#         "outputs", "crash", "lower", "AssertionError", "serialize.py:<listcomp>",
-#         "serialize.py:serialize_output_spec", "serialize.py:serialize_argument_spec",
+#         "outputs",
+#         "crash",
+#         "lower",
+#         "AssertionError",
+#         "serialize.py:serialize_signature",
+#         "serialize.py:serialize_output_spec",
+#         "serialize.py:serialize_argument_spec",
 #     ],
 # ]
 # fix = "save_takes_comparisons_of_sizes"

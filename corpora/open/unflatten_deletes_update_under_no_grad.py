@@ -4,6 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD235"
+# former-ids = ["XD081", "XD217"]
 # title = "unflatten: deletes an in-place update under torch.no_grad"
 # harm = "silently wrong"
 # reach = "everyday"
@@ -11,24 +12,24 @@
 # evidence = ["https://github.com/pytorch/pytorch/issues/159623"]
 # topics = ["no-grad", "in-place", "moving-averages"]
 # cause = """
-# _remove_effect_tokens calls eliminate_dead_code, which does not look into the body of a region and takes
-# a call whose result is unused for dead."""
+# Node.is_impure does not look into the subgraphs of a higher order operator. _remove_effect_tokens calls
+# Graph.eliminate_dead_code, which removes a region whose result is unused, with what it writes."""
 # path = "nonstrict:unflatten@cpu"
 # check = "outputs"
 # kind = "mismatch"
 # status = "open"
 # signatures = [["outputs", "mismatch", "value"]]
-# fix = "effect_removal_keeps_regions"
+# fix = "regions_have_the_effects_of_their_bodies"
 # upstream = ""
 # affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
-# at-fault = "torch/export/_remove_effect_tokens_pass.py, _remove_effect_tokens"
+# at-fault = "torch/fx/node.py, Node.is_impure: higher order operators are pure, whatever their subgraphs do"
 # workaround = "code"
 # ///
 """An update inside `with torch.no_grad()` is lost: eager gives [9, 0], unflatten gives [0, 0].
 
 Export wraps the region in wrap_with_set_grad_enabled, whose result is unused. _remove_effect_tokens, the
-first thing that unflatten does, calls eliminate_dead_code, and that does not look into the bodies of regions:
-it takes the call for dead.
+first thing that unflatten does, calls eliminate_dead_code. Node.is_impure does not look into the bodies of
+regions, so the call is removed as dead code.
 """
 
 import sys

@@ -16,9 +16,9 @@
 #         "backward",
 #         "run",
 #         "RuntimeError",
+#         "graph.py:_engine_run_backward",
 #         "checkpoint.py:unpack_hook",
 #         "checkpoint.py:get_inputs",
-#         "checkpoint.py:<listcomp>",
 #     ],
 # ]
 # fix = "checkpoint_saves_no_written_state"

@@ -15,8 +15,8 @@
 #         "crash",
 #         "export",
 #         "AssertionError",
+#         "fake_tensor.py:_dispatch_impl",
 #         "fake_tensor.py:validate_and_convert_non_fake_tensors",
-#         "fake_tensor.py:<listcomp>",
 #         "fake_tensor.py:validate",
 #     ],
 # ]

@@ -15,8 +15,8 @@
 #         "crash",
 #         "export",
 #         "RuntimeError",
+#         "scan.py:scan_proxy_mode",
 #         "scan.py:trace_scan",
-#         "scan.py:<listcomp>",
 #         "utils.py:clone_input",
 #     ],
 # ]

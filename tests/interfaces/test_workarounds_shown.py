@@ -108,6 +108,22 @@ def test_bugs_are_named_if_it_is_not_known_which_of_them_are_necessary() -> None
     assert {each["sure"] for each in document["known_bugs"]} == {UNDECIDED}
 
 
+def test_a_known_bug_says_when_its_thread_was_searched_for() -> None:
+    thread = "https://github.com/pytorch/pytorch/issues/1"
+    bug = KnownBug("title", "cause", ("2.13.0",), (), "", None)
+
+    def lines(bug: KnownBug) -> list[str]:
+        found = Found(make_finding("value"), (KnownCause("a_fix", "an_entry", bug),), by="fix")
+        return list(KnownBugLines(None).of(found))
+
+    assert "  thread: a search found none" in lines(bug)
+    bug = replace(bug, upstream_searched="2026-11-26")
+    assert "  thread: not found in the search of 2026-11-26" in lines(bug)
+    bug = replace(bug, upstream=thread, upstream_match="place", defended=f"{thread}: it is meant")
+    assert f"  thread: {thread} (the same place)" in lines(bug)
+    assert f"  defended by PyTorch: {thread}: it is meant" in lines(bug)
+
+
 def test_a_version_is_fixed_only_if_it_is_newer_than_all_that_show_the_bug() -> None:
     bug = KnownBug("title", "cause", ("2.9.1", "2.11.0"), ("2.8.0", "2.13.0+cpu"), "", None)
     assert (bug.fixed_in, bug.not_yet_in) == (("2.13.0+cpu",), ("2.8.0",))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from exportdiff.core.errors import UsageError
 from exportdiff.known.corpus.entry import CORPORA, OPEN, read_entry
+from exportdiff.known.corpus.known_bug import not_found
 from exportdiff.known.corpus.needed_fixes import fixes_named
 from exportdiff.known.upstream.bug_report import FORM, LABEL, report
 from exportdiff.runtime.processes.script import run_file
@@ -62,4 +63,8 @@ def run(arguments: argparse.Namespace) -> int:
         print(f"file it at {FORM}\nwith the label {LABEL!r}; the first line is the title", file=sys.stderr)
         if entry.upstream:
             print(f"see also {entry.upstream}: the same {entry.upstream_match}", file=sys.stderr)
+        elif entry.upstream is not None:
+            print(f"thread: {not_found(entry.upstream_searched)}", file=sys.stderr)
+    if entry.defended:
+        print(f"read this first, a maintainer has defended it: {entry.defended}", file=sys.stderr)
     return 0

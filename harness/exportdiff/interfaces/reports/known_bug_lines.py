@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from exportdiff.interfaces.checking.found import SURE
 from exportdiff.interfaces.reports.text import wrapped
 from exportdiff.interfaces.wording import listed
+from exportdiff.known.corpus.known_bug import not_found
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -88,12 +89,14 @@ def versions_in_words(bug: KnownBug) -> str:
 
 
 def _thread(bug: KnownBug) -> Iterator[str]:
-    """Yield the thread about the bug, and what both have in common."""
+    """Yield the thread about the bug, what both have in common, and why the behaviour was defended."""
     if bug.upstream:
         same = f" (the same {bug.upstream_match})" if bug.upstream_match else ""
         yield f"  thread: {bug.upstream}{same}"
     elif bug.upstream is not None:
-        yield "  thread: a search found none"
+        yield f"  thread: {not_found(bug.upstream_searched)}"
+    if bug.defended:
+        yield wrapped(f"  defended by PyTorch: {bug.defended}")
 
 
 def _workaround(workaround: Workaround, found: Found) -> Iterator[str]:

@@ -106,6 +106,10 @@ class Entry:
     """What the thread has in common with the bug; None if they were not compared."""
     upstream_fix: str = ""
     """The pull request that fixes it, merged or not."""
+    upstream_searched: str = ""
+    """The day of the last search for a thread, as ``2026-11-26``; empty if the day is not known."""
+    defended: str = ""
+    """``THREAD: REASON`` if PyTorch's maintainers have defended the behaviour; else empty."""
     affected: tuple[str, ...] = ()
     """The tried versions of torch that have the bug. ``exportdiff corpus bisect`` writes these fields."""
     unaffected: tuple[str, ...] = ()
@@ -214,6 +218,8 @@ def read_entry(file: pathlib.Path) -> Entry:
         upstream=str(table["upstream"]) if "upstream" in table else None,
         upstream_match=table.get("upstream-match"),
         upstream_fix=str(table.get("upstream-fix", "")),
+        upstream_searched=str(table.get("upstream-searched", "")),
+        defended=" ".join(str(table.get("defended", "")).split()),
         affected=_versions(table.get("affected", ())),
         unaffected=_versions(table.get("unaffected", ())),
         undecided=_versions(table.get("undecided", ())),
@@ -259,6 +265,12 @@ def _wrong_word(table: dict[str, Any]) -> str:
     match, matches = table.get("upstream-match"), get_args(UpstreamMatch)
     if match is not None and (match not in matches or not table.get("upstream")):
         return f"has upstream-match {match!r} in [tool.exportdiff]; expected one of {', '.join(matches)}"
+    searched = str(table.get("upstream-searched", "2026-11-26"))
+    if not re.fullmatch(r"\d{4}-\d{2}-\d{2}", searched):
+        return f"has upstream-searched {searched!r} in [tool.exportdiff]; expected a day like '2026-11-26'"
+    defended = str(table.get("defended", "https://host: reason"))
+    if not re.match(r"https://\S+: \S", defended):
+        return f"has defended {defended!r} in [tool.exportdiff]; expected 'THREAD: REASON'"
     return ""
 
 

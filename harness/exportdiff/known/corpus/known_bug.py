@@ -29,6 +29,10 @@ class KnownBug:
     """None: nobody has looked for one."""
     upstream_match: UpstreamMatch | None = None
     """What the thread has in common with the bug; None if they were not compared."""
+    upstream_searched: str = ""
+    """The day of the last search for a thread; empty if the day is not known."""
+    defended: str = ""
+    """``THREAD: REASON`` if PyTorch's maintainers have defended the behaviour; else empty."""
     id: str = ""
     """Its short name, which never changes; empty if it has none."""
 
@@ -54,6 +58,8 @@ class KnownBug:
             "not_yet_in": list(self.not_yet_in),
             "upstream": self.upstream,
             "upstream_match": self.upstream_match,
+            "upstream_searched": self.upstream_searched,
+            "defended": self.defended,
         }
 
 
@@ -72,5 +78,12 @@ def known_bug(entry: Entry) -> KnownBug:
         entry.upstream,
         read_workaround(entry),
         entry.upstream_match,
+        entry.upstream_searched,
+        entry.defended,
         entry.id,
     )
+
+
+def not_found(searched: str) -> str:
+    """Say that there is no thread, and since when it was not searched for again."""
+    return f"not found in the search of {searched}" if searched else "a search found none"

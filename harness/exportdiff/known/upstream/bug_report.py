@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from exportdiff.core.program_text.parsing import parse
 from exportdiff.known.corpus.entry import HEADER, missing_functions
+from exportdiff.known.corpus.known_bug import not_found
 from exportdiff.known.upstream.plain_program import plain_program, run_program
 
 if TYPE_CHECKING:
@@ -169,6 +170,19 @@ def _cause(entry: Entry, fix: Fix | None) -> str:
     lines = [""]
     if entry.at_fault:
         lines += [f"At fault: {entry.at_fault}.", ""]
+    lines += _threads(entry)
     if fix is not None:
         lines += [OF_KIND[fix.kind], "", "```diff", fix.diff.strip("\n"), "```", ""]
     return "\n".join(lines)
+
+
+def _threads(entry: Entry) -> list[str]:
+    """Return lines about the threads that a search found, or that it found none; empty if nobody searched."""
+    if entry.upstream:
+        same = f" (the same {entry.upstream_match})" if entry.upstream_match else ""
+        lines = [f"See also: {entry.upstream}{same}.", ""]
+    elif entry.upstream_searched:
+        lines = [f"Thread about it: {not_found(entry.upstream_searched)}.", ""]
+    else:
+        lines = []
+    return [*lines, f"Defended in {entry.defended}.", ""] if entry.defended else lines

@@ -3,25 +3,18 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# id = "XD081"
 # title = "torch.export: deletes a torch.cond within a branch whose result is unused, with its effects"
-# harm = "silently wrong"
-# reach = "occasional"
-# reach-because = "torch.cond in a branch of torch.cond, called for its check or update: silently deleted"
-# topics = ["control-flow"]
-# cause = """
-# eliminate_dead_code goes into the branches without the predicate of export, and Node.is_impure takes a
-# higher order operator for pure, whatever its subgraphs do."""
+# variant-of = "unflatten_deletes_update_under_no_grad"
 # path = "nonstrict:module@cpu"
 # check = "outputs"
 # kind = "mismatch"
 # status = "open"
 # signatures = [["state", "mismatch", "value", "buffer"]]
 # undetected-because = "example inputs and their variations are no tensors that fail a check of values"
-# fix = "dead_code_within_regions_is_asked_for_effects"
+# fix = "regions_have_the_effects_of_their_bodies"
 # upstream = ""
 # affected = ["2.13.0"]
-# at-fault = "torch/fx/graph.py, Graph.eliminate_dead_code: has_side_effect does not look into subgraphs"
+# at-fault = "torch/fx/node.py, Node.is_impure: higher order operators are pure, whatever their subgraphs do"
 # ///
 """The inner torch.cond checks its input; its result is unused, and export deletes it.
 
