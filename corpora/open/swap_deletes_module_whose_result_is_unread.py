@@ -23,8 +23,8 @@
 # ///
 """A child counts its calls, and the model does not use its result: the module that is swapped in never runs.
 
-The graph calls it, but nothing reads the result. eliminate_dead_code takes calls of modules for pure and removes
-this one.
+The graph calls it, but nothing reads the result. eliminate_dead_code takes calls of modules for pure, and
+removes this one.
 """
 
 import sys

@@ -21,7 +21,7 @@ from exportdiff.known.corpus.topics import TOPICS, wrong_topics
 from support.folders import CORPORA
 from support.the_corpus import all_causes, entries
 
-LINK = re.compile(r"  (thread|fix in PyTorch|candidate fix|file): ")
+COPIED = re.compile(r"https://|corpora/")
 ROOTS = entries(OPEN)
 SHEETS = tuple(map(sheet_of, all_causes()))
 
@@ -120,8 +120,8 @@ def test_a_few_bugs_are_printed_in_full_and_many_by_title() -> None:
         workaround = sheet.bug.workaround.text if sheet.bug.workaround else ""
         code = {line.strip() for line in f"{sheet.program}\n{workaround}".splitlines()}
         lines = "\n".join(sheet_lines([sheet])).splitlines()
-        # Code and addresses are not cut, so that they can be copied.
-        text = [line for line in lines if line.strip() not in code and not LINK.match(line)]
+        # Code, files and addresses are not cut, so that they can be copied.
+        text = [line for line in lines if line.strip() not in code and not COPIED.search(line)]
         assert [line for line in text if len(line) > TEXT_WIDTH] == []
     many = "\n".join(sheet_lines(SHEETS[: FULL + 1]))
     assert SHEETS[0].entry.id in many and SHEETS[0].program not in many
@@ -137,7 +137,7 @@ def test_the_command_prints_what_it_finds(
     assert printed.startswith("XD200  ")
     for part in (
         "harm: wrong later; everyday:",
-        "write instead:",
+        "write instead: Write",
         "self.count.copy_(self.count + 1)",
         "thread:",
     ):

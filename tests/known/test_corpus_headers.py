@@ -53,9 +53,11 @@ def test_a_variant_with_the_fix_of_its_entry_shows_otherwise() -> None:
     assert [key for key, count in shown.items() if count > 1] == []
 
 
-def test_root_causes_are_ordered_by_severity_and_silence() -> None:
-    order = [(cause.entry.severity, not cause.entry.silent) for cause in all_causes()]
-    assert order == sorted(order)
+def test_root_causes_are_ordered_by_severity_and_harm() -> None:
+    order = [(cause.entry.severity, cause.entry.harm, cause.entry.name) for cause in all_causes()]
+    harms = list(dict.fromkeys(harm for severity, harm, _ in order if severity != "A"))
+    assert order == sorted(order, key=lambda each: (each[0], harms.index(each[1]), each[2]))
+    assert (harms[0], harms[-1]) == ("silently wrong", "cosmetic")
     assert {cause.entry.name for cause in all_causes()} == ROOTS.keys()
     assert {each.name for cause in all_causes() for each in cause.variants} == OTHERS.keys()
 

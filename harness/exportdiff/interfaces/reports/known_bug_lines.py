@@ -60,7 +60,7 @@ class KnownBugLines:
             yield f"  how sure: the finding {SURE[found.by]} this bug"
             if versions := versions_in_words(bug):
                 yield wrapped(f"  versions: {versions}")
-            yield from _thread(bug)
+            yield from (wrapped(f"  {name}: {text}") for name, text in thread(bug))
         yield f"  read more: {self._file(cause)}"
         if bug is not None and bug.workaround is not None and found.meaning != "harmless":
             yield from _workaround(bug.workaround, found)
@@ -88,15 +88,15 @@ def versions_in_words(bug: KnownBug) -> str:
     return f"shows in torch {listed(bug.affected)}; {fixed}{older}"
 
 
-def _thread(bug: KnownBug) -> Iterator[str]:
+def thread(bug: KnownBug) -> Iterator[tuple[str, str]]:
     """Yield the thread about the bug, what both have in common, and why the behaviour was defended."""
     if bug.upstream:
         same = f" (the same {bug.upstream_match})" if bug.upstream_match else ""
-        yield f"  thread: {bug.upstream}{same}"
+        yield "thread", f"{bug.upstream}{same}"
     elif bug.upstream is not None:
-        yield f"  thread: {not_found(bug.upstream_searched)}"
+        yield "thread", not_found(bug.upstream_searched)
     if bug.defended:
-        yield wrapped(f"  defended by PyTorch: {bug.defended}")
+        yield "defended by PyTorch", bug.defended
 
 
 def _workaround(workaround: Workaround, found: Found) -> Iterator[str]:

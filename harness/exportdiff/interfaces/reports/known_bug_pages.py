@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING
 
 from exportdiff.interfaces.reports.known_bug_lines import versions_in_words
-from exportdiff.interfaces.reports.known_bug_sheets import links
+from exportdiff.interfaces.reports.known_bug_sheets import instead, links
 from exportdiff.known.corpus.apis import APIS, Api
 from exportdiff.known.corpus.topics import TOPICS
 
@@ -94,15 +94,15 @@ def _section(sheet: BugSheet) -> Iterator[str]:
     # Blocks of "python" are run by the tests of the documents; each of these programs is run as an entry.
     yield f"```py\n{sheet.program}\n```\n"
     if bug.workaround is not None:
-        first, *code = bug.workaround.text.splitlines()
-        yield f"Write instead: {first}\n"
+        first, *code = instead(bug.workaround).splitlines()
+        yield f"{first[0].upper()}{first[1:]}\n"
         if code:
             yield "\n".join(["```diff", *(line.removeprefix("    ") for line in code), "```\n"])
 
 
 def _linked(target: str | pathlib.Path) -> str:
     if isinstance(target, str):
-        return f"<{target}>"
+        return target
     return f"[{target.name}]({_CORPORA / target.parent.name / target.name})"
 
 

@@ -6,7 +6,7 @@ import pathlib
 import textwrap
 from typing import TYPE_CHECKING
 
-from exportdiff.interfaces.reports.known_bug_lines import versions_in_words
+from exportdiff.interfaces.reports.known_bug_lines import thread, versions_in_words
 from exportdiff.interfaces.reports.text import TEXT_WIDTH, wrapped
 from exportdiff.interfaces.wording import counted
 from exportdiff.known.corpus.entry import FIXES
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from exportdiff.known.catalog import BugSheet
+    from exportdiff.known.corpus.workaround import Workaround
 
 FULL = 5
 """Of more bugs, only the titles are printed."""
@@ -50,17 +51,25 @@ def _sheet(sheet: BugSheet) -> Iterator[str]:
     yield textwrap.indent(sheet.program, "    ")
     yield ""
     if bug.workaround is not None:
-        first, *code = bug.workaround.text.splitlines()
-        yield wrapped(f"  write instead: {first}")
+        first, *code = instead(bug.workaround).splitlines()
+        yield wrapped(f"  {first}")
         yield from (f"  {line}" for line in code)
-    yield from (f"  {name}: {text}" for name, text in links(sheet))
+    yield from (wrapped(f"  {name}: {target}") for name, target in links(sheet))
+
+
+def instead(workaround: Workaround) -> str:
+    """Say what to write instead, or that nothing helps."""
+    if workaround.code:
+        return f"write instead: {workaround.text}"
+    return f"no workaround: {workaround.advice}"
 
 
 def links(sheet: BugSheet) -> Iterator[tuple[str, str | pathlib.Path]]:
     """Yield where to read more: the addresses of threads, and the files of the corpus."""
     entry = sheet.entry
-    if entry.upstream:
-        yield "thread", entry.upstream
+    if entry.evidence:
+        yield "seen in", ", ".join(entry.evidence)
+    yield from thread(sheet.bug)
     if entry.upstream_fix:
         yield "fix in PyTorch", entry.upstream_fix
     if entry.fix:
