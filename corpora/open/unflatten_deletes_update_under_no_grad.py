@@ -9,7 +9,7 @@
 # harm = "silently wrong"
 # reach = "everyday"
 # reach-because = "an in-place update under no_grad: silently deleted"
-# evidence = ["https://github.com/pytorch/pytorch/issues/159623"]
+# evidence = ["https://github.com/facebookresearch/moco/blob/main/moco/builder.py"]
 # topics = ["no-grad", "in-place", "moving-averages"]
 # cause = """
 # Node.is_impure does not look into the subgraphs of a higher order operator. _remove_effect_tokens calls
