@@ -51,6 +51,6 @@ if __name__ == "__main__":
     expected, got = show()
     bug = not torch.equal(expected, got)
     print(
-        f"{'BUG' if bug else 'ok'}: the gradient of the weight is {expected} in eager, {got} after unflatten"
+        f"{'BUG' if bug else 'ok'}: the weight gets {expected.tolist()} in eager, {got.tolist()} after unflatten"
     )
     raise SystemExit(bug)
