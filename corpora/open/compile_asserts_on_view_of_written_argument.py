@@ -29,8 +29,11 @@
 # ]
 # fix = "tensors_in_one_memory_are_made_fake_together"
 # upstream = ""
-# affected = ["2.13.0"]
 # at-fault = "torch/_dynamo/symbolic_convert.py, InstructionTranslator.__init__: realizes lazily"
+#
+# [tool.exportdiff.versions]
+# "2.13.0" = "shows"
+# "2.15.0" = "shows"
 # ///
 """`x.copy_(self.w); return y * 2`, where y is a view of x: y requires grad by then. torch.compile raises."""
 

@@ -20,10 +20,14 @@
 # fix = "checkpoint_that_runs_preserves_random_state"
 # upstream = "https://github.com/pytorch/pytorch/pull/160883"
 # upstream-match = "place"
-# affected = ["2.13.0", "2.14.1"]
-# unaffected = ["2.9.1", "2.11.0"]
-# regression-since = "2.13.0"
 # at-fault = "torch/_higher_order_ops/wrap.py, tag_activation_checkpoint_impl: preserve_rng_state"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "fixed"
+# "2.11.0" = "fixed"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """About half of the gradients are zero where the result is not, or the reverse: backward draws a new mask."""
 

@@ -19,8 +19,11 @@
 # signatures = [["outputs", "mismatch", "value", "fresh"]]
 # fix = "products_of_operators_run_with_autocast"
 # upstream = ""
-# affected = ["2.13.0"]
 # at-fault = "torch/_subclasses/functional_tensor.py, __torch_dispatch__: keeps _trilinear"
+#
+# [tool.exportdiff.versions]
+# "2.13.0" = "shows"
+# "2.15.0" = "shows"
 # ///
 """nn.Bilinear multiplies in bfloat16 within autocast; the compiled model multiplies in float32."""
 

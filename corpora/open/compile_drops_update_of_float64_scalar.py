@@ -19,9 +19,12 @@
 # signatures = [["state", "mismatch", "value", "buffer"]]
 # fix = "dynamo_removes_inputs_alone_as_numbers"
 # upstream = ""
-# affected = ["2.13.0"]
 # at-fault = "torch/_dynamo/output_graph.py, remove_tensorify_specialized_graphargs: asks all nodes"
 # workaround = "code"
+#
+# [tool.exportdiff.versions]
+# "2.13.0" = "shows"
+# "2.15.0" = "fixed"
 # ///
 """The model adds to a sum in double precision. Under torch.compile the sum stays zero.
 

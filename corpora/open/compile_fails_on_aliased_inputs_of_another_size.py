@@ -20,10 +20,16 @@
 #     ["guards", "crash", "served", "run", "BackendCompilerFailed", "Expected to be true but got Could this"],
 # ]
 # fix = "aliased_inputs_of_dynamic_size_get_a_base"
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # undetected-because = "no off-spec call gives two inputs that share memory another size at once"
 # upstream = ""
 # at-fault = "torch/_functorch/_aot_autograd/runtime_wrappers.py, merge_view_inputs: set_ of a storage"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """The first call is right; one with another size raises "Expected !size_bytes_is_heap_allocated_ to be true".
 

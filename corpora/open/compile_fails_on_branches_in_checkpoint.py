@@ -20,10 +20,14 @@
 # signatures = [["outputs", "crash", "run", "NotImplementedError", "wrap.py:run_with_interpreter"]]
 # fix = "checkpoint_passes_control_flow"
 # upstream = ""
-# affected = ["2.13.0", "2.14.1"]
-# unaffected = ["2.9.1", "2.11.0"]
-# regression-since = "2.13.0"
 # at-fault = "torch/_higher_order_ops/wrap.py, tag_activation_checkpoint_impl: context_fn_with_graph_id"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "fixed"
+# "2.11.0" = "fixed"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """A body with torch.cond in it, checkpointed: eager runs it, the compiled model raises NotImplementedError.
 

@@ -30,10 +30,13 @@
 # fix = "random_numbers_are_refused_where_recomputed"
 # upstream = "https://github.com/pytorch/pytorch/issues/187985"
 # upstream-match = "place"
-# affected = ["2.13.0"]
 # at-fault = """
 # torch/_functorch/_activation_checkpointing/remat_using_tags_for_fwd_loss_bwd_graph_pass.py,
 # remat_using_tags_for_fwd_loss_bwd_graph: has_recomputable_rng_ops comes first"""
+#
+# [tool.exportdiff.versions]
+# "2.13.0" = "shows"
+# "2.15.0" = "shows"
 # ///
 """No gradient is needed, so nothing is computed again; torch.compile refuses random numbers all the same."""
 

@@ -23,8 +23,11 @@
 # ]
 # fix = "checkpoint_is_selective_only_when_traced"
 # upstream = ""
-# affected = ["2.13.0"]
 # at-fault = "torch/_higher_order_ops/wrap.py, tag_activation_checkpoint_impl: selective without a trace"
+#
+# [tool.exportdiff.versions]
+# "2.13.0" = "shows"
+# "2.15.0" = "shows"
 # ///
 """The same layer twice, each time checkpointed, within autocast: compiled, it raises in the backward.
 

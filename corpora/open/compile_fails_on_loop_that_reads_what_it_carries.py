@@ -31,8 +31,14 @@
 # upstream = "https://github.com/pytorch/pytorch/issues/191582"
 # upstream-match = "mechanism"
 # upstream-fix = "https://github.com/pytorch/pytorch/pull/191686"
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/_higher_order_ops/while_loop.py, while_loop_func: _check_alias_and_mutation"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """`x` is carried, and read by the body: "cond_fn might be aliasing the input or the output!", on `i < 2`.
 

@@ -22,10 +22,13 @@
 # fix = "outputs_that_are_no_views_can_be_written"
 # upstream = "https://github.com/pytorch/pytorch/issues/90507"
 # upstream-match = "mechanism"
-# affected = ["2.13.0"]
 # at-fault = """
 # torch/_functorch/_aot_autograd/runtime_wrappers.py, _transform_raw_returns does not hide a view that is an
 # ordinary output"""
+#
+# [tool.exportdiff.versions]
+# "2.13.0" = "shows"
+# "2.15.0" = "shows"
 # ///
 """`y = x * 2; y.unsqueeze_(0); return y` returns what can be written in place in eager, and not compiled.
 

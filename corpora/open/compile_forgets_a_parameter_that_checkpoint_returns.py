@@ -19,10 +19,14 @@
 # signatures = [["outputs", "crash", "run", "InternalTorchDynamoError", "builder.py:_wrap"]]
 # fix = "checkpoint_returns_what_is_from_outside"
 # upstream = ""
-# affected = ["2.11.0", "2.13.0", "2.14.1"]
-# unaffected = ["2.9.1"]
-# regression-since = "2.11.0"
 # at-fault = "torch/_dynamo/variables/higher_order_ops.py, overwrite_tensor_vt_proxy: of inputs as well"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "fixed"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """A module returns its parameter through a checkpoint; to look at a container of it ends in a KeyError.
 

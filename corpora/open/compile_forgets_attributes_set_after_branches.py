@@ -19,10 +19,14 @@
 # signatures = [["state", "mismatch", "left", "attribute"]]
 # fix = "side_effects_are_restored_in_place"
 # upstream = ""
-# affected = ["2.13.0", "2.14.1"]
-# unaffected = ["2.9.1", "2.11.0"]
-# regression-since = "2.13.0"
 # at-fault = "torch/_dynamo/variables/higher_order_ops.py, trace_hop_function: another table"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "fixed"
+# "2.11.0" = "fixed"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "fixed"
 # ///
 """A counter goes up before a torch.cond and after it: eager leaves 2, the compiled model 1.
 

@@ -18,9 +18,15 @@
 # status = "open"
 # signatures = [["inputs", "mismatch", "shape"]]
 # fix = "set_of_an_input_may_change_its_sizes"
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # upstream = ""
 # at-fault = "torch/_functorch/_aot_autograd/functional_utils.py, has_metadata_mutation: after set_"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """The compiled function does not transpose its argument: it still has the shape from before the call."""
 

@@ -19,8 +19,14 @@
 # signatures = [["state", "mismatch", "value", "buffer"]]
 # fix = "track_what_bodies_read_first"
 # upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/_dynamo/side_effects.py, track_runahead_tensor_and_symvar_side_effects: tensors alone"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """A branch of torch.cond reads the buffer `count`, which is assigned after it: eager leaves 1, compiled 0.
 

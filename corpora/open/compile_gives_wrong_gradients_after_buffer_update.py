@@ -25,9 +25,15 @@
 # upstream = "https://github.com/pytorch/pytorch/pull/197039"
 # upstream-match = "mechanism"
 # upstream-fix = "https://github.com/pytorch/pytorch/pull/197039"
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/_functorch/partitioners.py, min_cut_rematerialization_partition: saves an updated input"
 # workaround = "code"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """The gradient of the weight is the buffer's new value, 1; compiled it is 2. The forward is right.
 

@@ -20,9 +20,15 @@
 # signatures = [["gradients", "mismatch", "none", "state", "new"]]
 # fix = "no_gradient_flows_from_unused_outputs"
 # upstream = "https://github.com/pytorch/pytorch/issues/131794"
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/_functorch/_aot_autograd/runtime_wrappers.py, CompiledFunction.forward"
 # workaround = "code"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """Backward gives zeros to `aux.weight`, which has no part in the result; eager leaves its gradient None."""
 

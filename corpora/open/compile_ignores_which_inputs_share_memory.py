@@ -18,13 +18,18 @@
 # status = "open"
 # signatures = [["guards", "mismatch", "accepted", "base"]]
 # fix = "guard_memory_that_inputs_share"
-# affected = ["2.13.0", "2.14.1"]
-# undecided = ["2.9.1", "2.11.0"]
 # undetected-because = "two calls off the specification are tried, chosen by the text of the program"
 # upstream = "https://github.com/pytorch/pytorch/issues/139789"
 # upstream-match = "mechanism"
 # upstream-fix = "https://github.com/pytorch/pytorch/pull/185891"
 # at-fault = "torch/_functorch/_aot_autograd/input_output_analysis.py, compute_overlapping_inputs"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "other"
+# "2.11.0" = "other"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """Inputs that no longer share memory run the graph made for those that did, silently wrong.
 

@@ -21,12 +21,17 @@
 #      "InternalTorchDynamoError", "output_graph.py:compile_and_call_fx_graph", "graph.py:lint"],
 # ]
 # fix = "float_item_in_root_graph"
-# affected = ["2.13.0", "2.14.1"]
-# undecided = ["2.9.1", "2.11.0"]
 # upstream = "https://github.com/pytorch/pytorch/issues/193194"
 # upstream-match = "mechanism"
 # upstream-fix = "https://github.com/pytorch/pytorch/pull/193254"
 # at-fault = "torch/_dynamo/variables/builder.py, wrap_symfloat: `item` may be put into a subgraph"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "other"
+# "2.11.0" = "other"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "fixed"
 # ///
 """A model with a float that has another value in its second call cannot be compiled again.
 

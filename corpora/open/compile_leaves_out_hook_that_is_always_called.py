@@ -19,8 +19,11 @@
 # signatures = [["outputs", "mismatch", "value", "fresh"]]
 # fix = "always_called_hooks_run_when_compiled"
 # upstream = ""
-# affected = ["2.13.0"]
 # at-fault = "torch/nn/modules/module.py, Module._call_impl: if torch.compiler.is_compiling(): return inner()"
+#
+# [tool.exportdiff.versions]
+# "2.13.0" = "shows"
+# "2.15.0" = "shows"
 # ///
 """A hook that is always called counts calls, also those that raise; once compiled it does not count these.
 

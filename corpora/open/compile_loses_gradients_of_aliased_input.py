@@ -19,9 +19,12 @@
 # signatures = [["outputs", "mismatch", "requires-grad", "fresh"]]
 # fix = "synthetic_bases_have_metadata_of_their_own"
 # upstream = ""
-# affected = ["2.13.0"]
 # at-fault = """
 # torch/_functorch/_aot_autograd/runtime_wrappers.py, AOTSyntheticBaseWrapper.pre_compile: output_info"""
+#
+# [tool.exportdiff.versions]
+# "2.13.0" = "shows"
+# "2.15.0" = "shows"
 # ///
 """A parameter is written to a state, and the result computed from a slice of it: it gets no gradient.
 

@@ -21,8 +21,14 @@
 # unmasked = [["aliasing", "mismatch", "no-longer-shared", "input", "output"]]
 # fix = "outputs_written_detached_keep_their_gradients"
 # upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/_functorch/_aot_autograd/collect_metadata_analysis.py, OutputType.alias_of_input"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """The bias is added in place to `x.detach()`. Compiled, the result requires a gradient and has no grad_fn."""
 

@@ -20,9 +20,12 @@
 # fix = "inputs_are_cloned_with_grad_mode"
 # undetected-because = "what a call under no_grad returns is compared without requires_grad"
 # upstream = ""
-# affected = ["2.13.0"]
 # at-fault = """
 # torch/_functorch/_aot_autograd/graph_capture_wrappers.py, fn_prepped_for_autograd: maybe_to_fresh_input"""
+#
+# [tool.exportdiff.versions]
+# "2.13.0" = "shows"
+# "2.15.0" = "shows"
 # ///
 """Eager's result requires grad, that of the compiled model does not: backward raises.
 

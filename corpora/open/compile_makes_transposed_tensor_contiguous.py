@@ -18,11 +18,17 @@
 # status = "open"
 # signatures = [["outputs", "mismatch", "stride", "fresh"]]
 # fix = "functionalized_writes_keep_strides"
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # upstream = "https://github.com/pytorch/pytorch/issues/133512"
 # upstream-match = "mechanism"
 # upstream-fix = "https://github.com/pytorch/pytorch/pull/186328"
 # at-fault = "aten/src/ATen/FunctionalTensorWrapper.cpp, replace_: takes the strides of the functional result"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """`masked_fill_` leaves the strides of a tensor alone; compiled, the result is contiguous.
 

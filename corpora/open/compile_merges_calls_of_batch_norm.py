@@ -19,8 +19,14 @@
 # signatures = [["outputs", "mismatch", "identity", "output", "new"]]
 # fix = "returned_results_of_one_operator_stay_apart"
 # upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/_functorch/compile_utils.py, fx_graph_cse: nodes_that_alias_outputs"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """Eager returns two tensors, the compiled model one tensor twice: a write to one shows in the other.
 

@@ -18,9 +18,15 @@
 # status = "open"
 # signatures = [["guards", "mismatch", "accepted"], ["outputs", "mismatch"]]
 # fix = "data_assigned_gives_its_sizes"
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # upstream = ""
 # at-fault = "torch/_dynamo/variables/builtin.py, _call_setattr: what it returns replaces no reference"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """After `self.buf.data = x` compiled code takes `self.buf.dim()` for the rank of the data before.
 

@@ -22,9 +22,15 @@
 # signatures = [["outputs", "mismatch", "dtype", "fresh"]]
 # fix = "mutated_inputs_are_returned_in_their_places"
 # upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/_functorch/_aot_autograd/graph_capture_wrappers.py, create_functionalized_fn: flat_outs"
 # workaround = "code"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "fixed"
 # ///
 """The compiled model returns tensor(1), its counter, instead of x * weight.
 

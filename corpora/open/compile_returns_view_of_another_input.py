@@ -18,11 +18,17 @@
 # status = "open"
 # signatures = [["outputs", "mismatch", "value", "output-views-input"]]
 # fix = "outputs_are_no_views_of_a_base"
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # upstream = "https://github.com/pytorch/pytorch/pull/198097"
 # upstream-match = "mechanism"
 # upstream-fix = "https://github.com/pytorch/pytorch/pull/198097"
 # at-fault = "torch/_functorch/_aot_autograd/input_output_analysis.py, create_synthetic_base_metadata"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """The second input is a part of the first, which is written to; `y[0]` becomes `x[0]`.
 

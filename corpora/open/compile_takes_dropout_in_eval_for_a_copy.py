@@ -18,12 +18,17 @@
 # status = "open"
 # signatures = [["inputs", "mismatch", "value"]]
 # fix = "dropout_returns_input"
-# affected = ["2.9.1", "2.11.0", "2.13.0"]
-# unaffected = ["2.14.1"]
 # upstream = "https://github.com/pytorch/pytorch/issues/115249"
 # upstream-match = "mechanism"
 # upstream-fix = "https://github.com/pytorch/pytorch/pull/185981"
 # at-fault = "torch/_decomp/decompositions.py, dropout: returns input.clone()"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "fixed"
+# "2.15.0" = "fixed"
 # ///
 """Dropout in eval mode returns its input, so that `add_` writes to `x`; compiled, `x` stays as it was.
 

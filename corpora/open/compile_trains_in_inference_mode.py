@@ -28,8 +28,14 @@
 # ]
 # trigger = ["region.enable_grad"]
 # upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/_dynamo/utils.py, maybe_disable_inference_mode: takes inference mode for no_grad"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """In inference mode eager records no gradients, within enable_grad either; the compiled model saves tensors.
 

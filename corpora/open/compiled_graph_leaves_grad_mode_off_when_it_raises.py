@@ -18,9 +18,15 @@
 # status = "open"
 # signatures = [["purity", "mismatch", "run", "global", "raised"]]
 # fix = "failed_graph_restores_modes"
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # upstream = ""
 # at-fault = "torch/_dynamo/variables/ctx_manager.py, GradModeVariable: both ends are mere nodes"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """A call that raises under `torch.no_grad` leaves gradients switched off for all that follows.
 

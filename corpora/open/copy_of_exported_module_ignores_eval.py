@@ -17,10 +17,13 @@
 # status = "open"
 # signatures = [["guards", "mismatch", "accepted", "eval"]]
 # fix = "copies_of_exported_modules_refuse_to_switch_modes"
-# affected = ["2.13.0"]
 # upstream = "https://github.com/pytorch/pytorch/issues/151726"
 # upstream-match = "place"
 # at-fault = "torch/fx/graph_module.py, GraphModule.__deepcopy__: its list of attributes lacks these two"
+#
+# [tool.exportdiff.versions]
+# "2.13.0" = "shows"
+# "2.15.0" = "shows"
 # ///
 """A model with dropout is exported in train mode, and ep.module() copied: eval() does not stop dropout.
 

@@ -16,11 +16,14 @@
 # status = "open"
 # signatures = [["state", "mismatch", "added"]]
 # fix = "graph_module_copies_attributes_as_registered"
-# affected = ["2.13.0"]
 # upstream = "https://github.com/pytorch/pytorch/pull/191708"
 # upstream-match = "mechanism"
 # upstream-fix = "https://github.com/pytorch/pytorch/pull/191708"
 # at-fault = "torch/fx/graph_module.py, _copy_attr: register_buffer without persistent"
+#
+# [tool.exportdiff.versions]
+# "2.13.0" = "shows"
+# "2.15.0" = "fixed"
 # ///
 """An exported module is copied: a buffer that does not persist is in the state dict of the copy.
 

@@ -20,9 +20,15 @@
 # signatures = [["structure", "mismatch", "signature", "inputs"]]
 # fix = "graph_copies_keep_names"
 # upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/fx/graph.py, Graph.__deepcopy__: makes nodes by create_node, which renames them"
 # workaround = "code"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """The graph of a program has the input `input`, its deep copy `input_1`; both signatures say `input`.
 

@@ -21,8 +21,11 @@
 # upstream = "https://github.com/pytorch/pytorch/issues/141017"
 # upstream-match = "mechanism"
 # upstream-fix = "https://github.com/pytorch/pytorch/pull/189552"
-# affected = ["2.13.0"]
 # at-fault = "torch/_decomp/decompositions.py, multilabel_margin_loss_forward: target_mask does not mask z"
+#
+# [tool.exportdiff.versions]
+# "2.13.0" = "shows"
+# "2.15.0" = "fixed"
 # ///
 """After run_decompositions, MultiLabelMarginLoss is wrong unless every class is a label.
 

@@ -16,9 +16,12 @@
 # status = "open"
 # signatures = [["outputs", "mismatch", "value", "fresh"]]
 # fix = "bernoulli_draws_as_wide_as_its_probabilities"
-# affected = ["2.13.0"]
 # upstream = ""
 # at-fault = "torch/_decomp/decompositions.py, bernoulli: torch.rand(..., dtype=torch.float32)"
+#
+# [tool.exportdiff.versions]
+# "2.13.0" = "shows"
+# "2.15.0" = "shows"
 # ///
 """After run_decompositions, a model draws other values from float64 probabilities with the same seed."""
 

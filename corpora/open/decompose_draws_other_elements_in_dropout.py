@@ -18,10 +18,16 @@
 # status = "open"
 # signatures = [["outputs", "mismatch", "value", "fresh"]]
 # fix = "bernoulli_draws_in_order_of_memory"
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # upstream = "https://github.com/pytorch/pytorch/pull/129467"
 # upstream-match = "symptom"
 # at-fault = "aten/src/ATen/native/Distributions.cpp, bernoulli: LEGACY_CONTIGUOUS_MEMORY_FORMAT"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """After run_decompositions, dropout in training drops other elements than eager does with the same seed.
 

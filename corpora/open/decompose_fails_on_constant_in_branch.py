@@ -31,8 +31,14 @@
 # upstream = "https://github.com/pytorch/pytorch/issues/180354"
 # upstream-match = "mechanism"
 # upstream-fix = "https://github.com/pytorch/pytorch/pull/184667"
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/_export/passes/lift_constants_pass.py, lift_constants_pass: not in bodies"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """A branch adds torch.tensor(1.0): "Attempting to use FunctionalTensor on its own".
 

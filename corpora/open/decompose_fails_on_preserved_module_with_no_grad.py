@@ -29,8 +29,14 @@
 # ]
 # fix = "only_result_of_region_keeps_its_name"
 # upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/_export/passes/replace_with_hop_pass_util.py, _replace_with_hop_helper: create_node"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """The signature of the submodule says that it returns getitem: "Output getitem does not exist in the graph".
 

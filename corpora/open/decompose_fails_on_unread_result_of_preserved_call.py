@@ -19,8 +19,14 @@
 # signatures = [["outputs", "crash", "lower", "SpecViolationError"]]
 # fix = "decomposed_calls_lose_dead_results"
 # upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/export/exported_program.py, _get_updated_module_call_graph: names that are gone"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """The result of tanh is unused: "Output tanh does not exist in the graph", says the verifier.
 

@@ -26,9 +26,15 @@
 # fix = "decomposed_attention_is_laid_out_as_its_query"
 # upstream = "https://github.com/pytorch/pytorch/issues/136543"
 # upstream-match = "mechanism"
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/_decomp/decompositions.py, scaled_dot_product_flash_attention_for_cpu: strides"
 # workaround = "code"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """Attention gives its result the layout of the query, its decomposition another one: length, batch, heads.
 

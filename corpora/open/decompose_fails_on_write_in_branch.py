@@ -30,9 +30,14 @@
 # ]
 # fix = "branches_may_write_when_decomposed"
 # upstream = ""
-# affected = ["2.13.0", "2.14.1"]
-# undecided = ["2.9.1", "2.11.0"]
 # at-fault = "torch/_export/verifier.py, Verifier._check_graph_module: asks graphs of auto_functionalized_v2"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "other"
+# "2.11.0" = "other"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """One branch counts; export takes the model, and run_decompositions raises SpecViolationError."""
 

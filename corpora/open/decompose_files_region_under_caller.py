@@ -19,8 +19,14 @@
 # signatures = [["structure", "mismatch", "calls", "missing"]]
 # fix = "regions_keep_metadata_of_their_nodes"
 # upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/_higher_order_ops/wrap.py, WrapWithAutocast.__call__: wrapped_func(*args, **kwargs)"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """`child` is called under autocast: the exported program says so, the decomposed one computes it in the root.
 

@@ -22,9 +22,12 @@
 # signatures = [["state", "mismatch", "requires-grad", "buffer"]]
 # fix = "write_back_to_parameters_detached"
 # upstream = ""
-# affected = ["2.13.0"]
 # at-fault = "torch/export/_unlift.py, _insert_copy_for_mutations: copy_ into the state, outside of no_grad"
 # workaround = "code"
+#
+# [tool.exportdiff.versions]
+# "2.13.0" = "shows"
+# "2.15.0" = "shows"
 # ///
 """The model keeps a mean under no_grad; each call of the decomposed program makes its history longer.
 

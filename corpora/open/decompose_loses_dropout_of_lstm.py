@@ -20,9 +20,12 @@
 # signatures = [["outputs", "mismatch", "value", "fresh"]]
 # fix = "decomposed_rnns_drop_out_between_layers"
 # upstream = ""
-# affected = ["2.13.0"]
 # at-fault = "torch/_decomp/decompositions.py, _rnn_helper: num_layers < i - 1 never holds"
 # workaround = "code"
+#
+# [tool.exportdiff.versions]
+# "2.13.0" = "shows"
+# "2.15.0" = "shows"
 # ///
 """After run_decompositions, an LSTM in train mode no longer drops out between its layers.
 

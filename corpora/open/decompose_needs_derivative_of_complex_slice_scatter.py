@@ -27,8 +27,11 @@
 # ]
 # fix = "complex_slices_are_scattered_as_real_numbers"
 # upstream = ""
-# affected = ["2.13.0"]
 # at-fault = "tools/autograd/gen_variable_type.py, GRADIENT_IMPLEMENTED_FOR_COMPLEX: lacks slice_scatter"
+#
+# [tool.exportdiff.versions]
+# "2.13.0" = "shows"
+# "2.15.0" = "shows"
 # ///
 """A layer of a Fourier neural operator: eager runs; the decomposed program raises when it is called.
 

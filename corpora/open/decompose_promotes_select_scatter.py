@@ -19,8 +19,14 @@
 # signatures = [["outputs", "mismatch", "dtype"]]
 # fix = "select_scatter_is_slice_scatter"
 # upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/_refs/__init__.py, select_scatter: where(mask, src, x)"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """select_scatter gives a copy of its first tensor; once decomposed, it turns integers into floats.
 

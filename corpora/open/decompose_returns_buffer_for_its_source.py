@@ -19,11 +19,17 @@
 # status = "open"
 # signatures = [["outputs", "mismatch", "identity"]]
 # fix = "copies_of_outputs_stay"
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # upstream = "https://github.com/pytorch/executorch/issues/7515"
 # upstream-match = "place"
 # at-fault = "torch/export/exported_program.py, _remove_unnecessary_copy_op_pass: replace_all_uses_with"
 # workaround = "code"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """`self.last.copy_(y); return y` returns y; decomposed, it returns self.last, which the next call overwrites.
 

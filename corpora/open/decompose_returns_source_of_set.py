@@ -18,9 +18,15 @@
 # status = "open"
 # signatures = [["outputs", "mismatch", "identity", "buffer", "output", "new"]]
 # fix = "functional_set_makes_an_alias"
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # upstream = ""
 # at-fault = "torch/_subclasses/functional_tensor.py, FunctionalTensorMode: set_ takes the value itself"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """`torch.neg(x).set_(self.buf)` has the memory of buf but is a separate tensor; decomposed, it is buf.
 

@@ -21,8 +21,14 @@
 # upstream = "https://github.com/pytorch/pytorch/pull/191141"
 # upstream-match = "mechanism"
 # upstream-fix = "https://github.com/pytorch/pytorch/pull/191141"
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/_decomp/decompositions.py, _weight_norm_interface: v.norm(2, keep_dim, ...)"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "fixed"
 # ///
 """The weight of LayerNorm is a vector; weight_norm takes the norm of each element, decomposed that of all.
 

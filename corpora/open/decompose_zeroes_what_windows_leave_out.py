@@ -21,8 +21,11 @@
 # upstream = "https://github.com/pytorch/pytorch/issues/198102"
 # upstream-match = "mechanism"
 # upstream-fix = "https://github.com/pytorch/pytorch/pull/198105"
-# affected = ["2.13.0"]
 # at-fault = "aten/src/ATen/FunctionalInverses.cpp, unfold_inverse: unfold_backward with base.sizes()"
+#
+# [tool.exportdiff.versions]
+# "2.13.0" = "shows"
+# "2.15.0" = "shows"
 # ///
 """The model silences the first two of every four samples; the decomposed program silences them all."""
 

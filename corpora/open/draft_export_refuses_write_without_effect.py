@@ -27,9 +27,12 @@
 #     ],
 # ]
 # fix = "declared_writes_may_change_nothing"
-# affected = ["2.13.0"]
 # upstream = ""
 # at-fault = "torch/_library/utils.py, MutationChecker.check: demands that a declared write changes a value"
+#
+# [tool.exportdiff.versions]
+# "2.13.0" = "shows"
+# "2.15.0" = "shows"
 # ///
 """A custom operator clips in place; where nothing is too large, draft_export says its schema is wrong."""
 

@@ -24,8 +24,14 @@
 # ]
 # fix = "draft_export_compares_no_symbolic_offsets"
 # upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/_subclasses/fake_utils.py, _check_fake_real_tensors: r_offset != f_offset"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """draft_export of `x[x > 0]` raises for a matrix; torch.export exports it.
 

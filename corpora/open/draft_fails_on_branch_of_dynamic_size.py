@@ -20,8 +20,14 @@
 # signatures = [["outputs", "crash", "export", "InternalTorchDynamoError", "fake_tensor.py:from_real_tensor"]]
 # fix = "draft_export_copies_real_values_of_fake_tensors"
 # upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/_subclasses/meta_utils.py, MetaConverter.meta_tensor: r.real_tensor ="
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """torch.export.export takes the model; draft_export, which is to report what export refuses, raises.
 

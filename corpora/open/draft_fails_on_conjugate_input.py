@@ -19,8 +19,11 @@
 # signatures = [["outputs", "crash", "export", "RuntimeError", "fake_tensor.py:_maybe_infer_fake"]]
 # fix = "draft_export_marks_real_tensors_as_conjugate"
 # upstream = ""
-# affected = ["2.13.0"]
 # at-fault = "torch/_subclasses/meta_utils.py, MetaConverter.meta_tensor: _set_conj(r), not the real tensor"
+#
+# [tool.exportdiff.versions]
+# "2.13.0" = "shows"
+# "2.15.0" = "shows"
 # ///
 """torch.export.export takes this input, draft_export raises RuntimeError.
 

@@ -19,8 +19,14 @@
 # signatures = [["outputs", "crash", "export", "RuntimeError", "meta_utils.py:__call__"]]
 # fix = "draft_export_copies_each_place_once"
 # upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/_subclasses/meta_utils.py, _safe_copy: dst.copy_(src)"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """torch.export.export takes this input, draft_export raises RuntimeError.
 

@@ -22,8 +22,11 @@
 # ]]
 # fix = "draft_export_keeps_sizes_of_another_type"
 # upstream = ""
-# affected = ["2.13.0"]
 # at-fault = "torch/_prims/__init__.py, signbit: type_promotion is DEFAULT, not ALWAYS_BOOL"
+#
+# [tool.exportdiff.versions]
+# "2.13.0" = "shows"
+# "2.15.0" = "shows"
 # ///
 """torch.export takes `x // 2` with any number of rows; draft_export, which is to take more, raises."""
 

@@ -19,8 +19,14 @@
 # signatures = [["outputs", "crash", "export", "IndexError"]]
 # fix = "draft_export_ignores_sizes_of_another_rank"
 # upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/fx/experimental/symbolic_shapes.py, _free_unbacked_symbols_with_path: real_tensor.size()"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """torch.export.export takes this model, draft_export raises IndexError.
 

@@ -22,8 +22,11 @@
 # ]
 # fix = "draft_export_copies_the_whole_memory"
 # upstream = ""
-# affected = ["2.13.0"]
 # at-fault = "torch/_subclasses/meta_utils.py, meta_tensor: r.real_tensor = torch.empty_strided"
+#
+# [tool.exportdiff.versions]
+# "2.13.0" = "shows"
+# "2.15.0" = "fixed"
 # ///
 """Weight and bias are pieces of one flat tensor, as optimizers and distributed training lay them out.
 

@@ -19,8 +19,11 @@
 # undetected-because = "draft paths are judged only where the report of draft_export names no problem"
 # fix = "draft_export_copies_values_of_parameters"
 # upstream = ""
-# affected = ["2.13.0"]
 # at-fault = "torch/_subclasses/meta_utils.py, _safe_copy: if type(src) is not torch.Tensor: return"
+#
+# [tool.exportdiff.versions]
+# "2.13.0" = "shows"
+# "2.15.0" = "fixed"
 # ///
 """The gate is 1 and eager adds 1. The program asserts that the gate is not positive, and raises.
 

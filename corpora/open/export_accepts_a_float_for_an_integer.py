@@ -17,9 +17,15 @@
 # status = "open"
 # signatures = [["guards", "mismatch", "accepted", "float"]]
 # fix = "guard_types_of_numbers"
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # upstream = ""
 # at-fault = "torch/export/_unlift.py, _get_input_guards_for_graph: compares the value, not the type"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """Eager divides by 2.0 and gives 1.5; the exported program divides integers, and gives 1.
 

@@ -18,10 +18,16 @@
 # status = "open"
 # signatures = [["guards", "mismatch", "accepted", "none"]]
 # fix = "guard_that_none_stays_none"
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # upstream = ""
 # at-fault = "torch/export/_unlift.py, _get_input_guards_for_graph: no case for None"
 # workaround = "code"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """An optional argument was None at export: a tensor in its place is accepted, and not used.
 

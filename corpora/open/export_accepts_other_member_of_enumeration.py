@@ -18,11 +18,16 @@
 # status = "open"
 # signatures = [["guards", "mismatch", "accepted", "member"]]
 # fix = "guard_members_of_enumerations"
-# affected = ["2.13.0", "2.14.1"]
-# undecided = ["2.9.1", "2.11.0"]
 # upstream = ""
 # at-fault = "torch/export/_unlift.py, _get_input_guards_for_graph: int, float and str alone are guarded"
 # workaround = "code"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "other"
+# "2.11.0" = "other"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """Exported with Mode.ADD, `ep.module()` adds for Mode.SUBTRACT as well.
 

@@ -29,9 +29,14 @@
 # ]
 # fix = "suggested_fixes_take_fractions"
 # upstream = ""
-# affected = ["2.11.0", "2.13.0", "2.14.1"]
-# undecided = ["2.9.1"]
 # at-fault = "torch/fx/experimental/symbolic_shapes.py, prettify_results: right.isdigit()"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "other"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """A branch on 3 * n < 8: export should say that n is not any number, and asserts.
 

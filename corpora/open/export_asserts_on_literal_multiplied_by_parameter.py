@@ -18,10 +18,15 @@
 # status = "open"
 # signatures = [["outputs", "crash", "export", "AssertionError", "_trace.py:_export_to_aten_ir_make_fx"]]
 # fix = "constants_are_leaves_before_the_first_update"
-# affected = ["2.11.0", "2.13.0", "2.14.1"]
-# undecided = ["2.9.1"]
 # upstream = ""
 # at-fault = "torch/export/_trace.py, _preserve_requires_grad_pass: asks a tensor that tracing updated"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "other"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """`t.mul_(self.w)` on a tensor literal, then a checkpoint that writes to t in place: export finds a gradient.
 

@@ -29,8 +29,11 @@
 # ]
 # fix = "mismatch_of_dynamic_shapes_has_keys_of_all_containers"
 # upstream = ""
-# affected = ["2.13.0"]
 # at-fault = "torch/export/dynamic_shapes.py, _tree_map_with_path: _key knows no named tuple"
+#
+# [tool.exportdiff.versions]
+# "2.13.0" = "shows"
+# "2.15.0" = "shows"
 # ///
 """The spec of `size` is a list, as ShapesCollection makes it, where export wants a tuple."""
 

@@ -26,12 +26,18 @@
 #     ],
 # ]
 # fix = "refuse_buffers_of_another_shape"
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # upstream = ""
 # at-fault = "torch/export/_trace.py, _make_fx_helper: aten.copy_ into a buffer of another shape or dtype"
 # workaround = """
 # none: an exported program cannot give a buffer another shape; a cache that grows has to be an argument
 # and a result"""
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """A cache that grows by `self.cache = torch.cat(...)`: export succeeds, and no call of the program does.
 

@@ -18,10 +18,13 @@
 # status = "open"
 # signatures = [["inputs", "mismatch", "value"]]
 # fix = "buffers_are_found_by_name"
-# affected = ["2.13.0"]
 # upstream = ""
 # at-fault = "torch/export/_trace.py, _make_fx_helper: buffer_input_names counts buffers that are no inputs"
 # workaround = "code"
+#
+# [tool.exportdiff.versions]
+# "2.13.0" = "shows"
+# "2.15.0" = "shows"
 # ///
 """The optional mask is None. The counter stays 0, and the caller finds its value in `x`.
 

@@ -18,9 +18,15 @@
 # status = "open"
 # signatures = [["outputs", "mismatch", "value"]]
 # fix = "preserved_module_gets_its_callers_containers"
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # upstream = ""
 # at-fault = "torch/_export/wrappers.py, _wrap_submodule: pre_hook"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """`child` puts its result into a list. With its signature preserved the list stays as it was: 3 instead of 4.
 

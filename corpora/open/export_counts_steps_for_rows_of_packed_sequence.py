@@ -19,11 +19,14 @@
 # status = "open"
 # signatures = [["outputs", "mismatch", "value"]]
 # fix = "packed_sequences_have_unbacked_sizes"
-# affected = ["2.13.0"]
 # upstream = "https://github.com/pytorch/pytorch/issues/171978"
 # upstream-match = "mechanism"
 # at-fault = "torch/_subclasses/fake_impls.py, _pack_padded_sequence: res_size and the dtype of batch_size"
 # workaround = "code"
+#
+# [tool.exportdiff.versions]
+# "2.13.0" = "shows"
+# "2.15.0" = "shows"
 # ///
 """Two sequences, of 3 steps and of 1, are packed into 4 rows. The program divides the sum of the rows by 3.
 

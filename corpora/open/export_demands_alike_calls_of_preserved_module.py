@@ -28,10 +28,15 @@
 #     ],
 # ]
 # fix = "calls_of_preserved_module_have_specs_of_their_own"
-# affected = ["2.11.0", "2.13.0", "2.14.1"]
-# undecided = ["2.9.1"]
 # upstream = ""
 # at-fault = "torch/_export/wrappers.py, update_module_call_signatures"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "other"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """One call passes `n` by name, the other does not pass it: AssertionError, in_spec mismatch.
 

@@ -18,9 +18,12 @@
 # status = "open"
 # signatures = [["outputs", "mismatch", "requires-grad"]]
 # trigger = ["state.held_parameter"]
-# affected = ["2.13.0"]
 # upstream = ""
 # at-fault = "torch/_export/passes/lift_constants_pass.py: constant_val = constant_val.data"
+#
+# [tool.exportdiff.versions]
+# "2.13.0" = "shows"
+# "2.15.0" = "shows"
 # ///
 """A parameter in a plain list gets a gradient in eager, and none in the exported program."""
 

@@ -23,8 +23,14 @@
 # upstream-match = "mechanism"
 # upstream-fix = "https://github.com/pytorch/pytorch/pull/185106"
 # at-fault = "torch/export/_trace.py, _non_strict_export: only registered names get the fake tensors"
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # workaround = "code"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """A registered parameter that is read through a list becomes a constant of the program, without gradient.
 

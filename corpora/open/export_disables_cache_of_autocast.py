@@ -19,8 +19,14 @@
 # signatures = [["gradients", "mismatch", "value", "state"]]
 # fix = "record_the_autocast_cache_as_given"
 # upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/amp/autocast_mode.py, autocast.__enter__: args records self._cache_enabled"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """The graph says `wrap_with_autocast(..., cache_enabled=False)`, while autocast caches unless it is asked
 not to.

@@ -22,10 +22,16 @@
 # status = "open"
 # signatures = [["state", "mismatch"]]
 # fix = "buffer_assignment_in_submodule"
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # upstream = ""
 # at-fault = "torch/_functorch/_aot_autograd/utils.py, register_buffer_assignment_hook: root module only"
 # workaround = "code"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """`self.count = self.count + 1` counts in the root module, and does nothing one module further down.
 

@@ -18,9 +18,12 @@
 # status = "open"
 # signatures = [["outputs", "mismatch", "dtype"]]
 # fix = "export_refuses_to_set_default_dtype"
-# affected = ["2.13.0"]
 # upstream = ""
 # at-fault = "torch/__init__.py, set_default_dtype; torch/fx/experimental/proxy_tensor.py records dtype=None"
+#
+# [tool.exportdiff.versions]
+# "2.13.0" = "shows"
+# "2.15.0" = "shows"
 # ///
 """The model makes a grid in float64 and adds it to its input. The program makes the grid in float32.
 

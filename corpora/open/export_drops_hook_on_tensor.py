@@ -19,8 +19,14 @@
 # signatures = [["gradients", "mismatch", "value", "state"]]
 # fix = "export_refuses_hooks_on_tensors"
 # upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/_tensor.py, Tensor.register_hook: does not say that export records no hook"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """The hook doubles the gradient in eager; the exported program has no hook, and says nothing."""
 

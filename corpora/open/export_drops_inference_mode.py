@@ -18,9 +18,12 @@
 # status = "open"
 # signatures = [["outputs", "mismatch", "requires-grad"]]
 # fix = "export_records_inference_mode_as_no_grad"
-# affected = ["2.13.0"]
 # upstream = ""
 # at-fault = "torch/autograd/grad_mode.py, inference_mode.__enter__ and _enter_inference_mode"
+#
+# [tool.exportdiff.versions]
+# "2.13.0" = "shows"
+# "2.15.0" = "shows"
 # ///
 """`@torch.inference_mode()` around forward. Eager's result has no gradients, the program's requires grad.
 

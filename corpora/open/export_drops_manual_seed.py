@@ -22,8 +22,14 @@
 # ]
 # fix = "export_refuses_manual_seed"
 # upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/random.py, manual_seed: seeds the process while torch.export traces, without a record"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """The model seeds its own noise, so that eager returns the same in every call; the program does not.
 

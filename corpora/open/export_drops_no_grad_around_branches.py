@@ -19,8 +19,14 @@
 # signatures = [["outputs", "mismatch", "requires-grad"]]
 # fix = "split_module_keeps_get_attr_in_place"
 # upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/fx/passes/split_module.py, split_module: get_attr nodes of modules come first"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """Eager returns a tensor without history, the exported program one that requires grad, in silence.
 

@@ -19,9 +19,15 @@
 # signatures = [["gradients", "mismatch", "value", "state"]]
 # fix = "no_grad_is_kept_within_autocast"
 # upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/_export/passes/replace_set_grad_with_hop_pass.py, _is_set_grad_enabled_sub_mod"
 # workaround = "code"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """In eager no gradient flows through `target`; the exported program lets it flow, and the gradient is 0.
 

@@ -28,11 +28,14 @@
 #     ],
 # ]
 # fix = "export_copies_tensors_as_detached"
-# affected = ["2.13.0"]
 # upstream = "https://github.com/pytorch/pytorch/issues/171977"
 # upstream-match = "mechanism"
 # upstream-fix = "https://github.com/pytorch/pytorch/pull/184963"
 # at-fault = "torch/_tensor.py, Tensor.__reduce_ex__: no case for a fake tensor that is traced"
+#
+# [tool.exportdiff.versions]
+# "2.13.0" = "shows"
+# "2.15.0" = "shows"
 # ///
 """forward() copies its input with copy.copy: non-strict export fails with an internal AssertionError."""
 

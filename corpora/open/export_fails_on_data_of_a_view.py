@@ -29,8 +29,14 @@
 # ]
 # fix = "cached_views_ask_no_proxy"
 # upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/_subclasses/fake_tensor.py, _get_output_tensor_from_cache_entry: traced set_"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "fixed"
 # ///
 """The model asks for the rank of `x.data`. With a view as its example input, export raises RuntimeError.
 

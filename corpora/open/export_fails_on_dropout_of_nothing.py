@@ -18,9 +18,15 @@
 # status = "open"
 # signatures = [["outputs", "crash", "export", "RuntimeError"]]
 # fix = "dropout_of_nothing_is_nothing"
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # upstream = ""
 # at-fault = "torch/_decomp/decompositions.py, native_dropout: the dtype is looked at before the size"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """In train mode nn.Dropout takes an empty mask in eager, and export raises for the dtype of it.
 

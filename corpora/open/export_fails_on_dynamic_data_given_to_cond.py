@@ -29,8 +29,11 @@
 # ]
 # fix = "storage_of_fake_tensor_gets_a_size_of_its_own"
 # upstream = ""
-# affected = ["2.13.0"]
 # at-fault = "torch/_subclasses/meta_utils.py, MetaConverter.meta_tensor: s.size of another ShapeEnv"
+#
+# [tool.exportdiff.versions]
+# "2.13.0" = "shows"
+# "2.15.0" = "shows"
 # ///
 """torch says that it cannot trace the assignment; with a dynamic size it raises AssertionError."""
 

@@ -28,9 +28,15 @@
 #     ],
 # ]
 # fix = "dynamic_stride_alone"
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # upstream = ""
 # at-fault = "torch/_dynamo/variables/builder.py, _automatic_dynamic: looks for SymInts among the sizes alone"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """A column of `x` has two elements, and between them lies the dynamic size of a row.
 

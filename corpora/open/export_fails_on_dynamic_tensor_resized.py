@@ -21,9 +21,14 @@
 # ]
 # trigger = ["inplace.resize_"]
 # upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0"]
-# unaffected = ["2.14.1"]
 # at-fault = "c10/core/TensorImpl.cpp, generic_set_sizes_contiguous: numbers go to set_sizes_contiguous"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "fixed"
+# "2.15.0" = "fixed"
 # ///
 """`resize_(4)` on a tensor whose size is a symbol: "tried to directly modify sizes for customized tensor".
 

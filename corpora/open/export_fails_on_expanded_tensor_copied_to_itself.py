@@ -29,8 +29,11 @@
 # ]
 # fix = "meta_tensor_is_copied_to_itself"
 # upstream = ""
-# affected = ["2.13.0"]
 # at-fault = "torch/_meta_registrations.py, meta_copy_: the check of overlapping memory comes first"
+#
+# [tool.exportdiff.versions]
+# "2.13.0" = "shows"
+# "2.15.0" = "shows"
 # ///
 """Eager returns the tensor; export: "more than one element of the written-to tensor refers to a single memory
 location".

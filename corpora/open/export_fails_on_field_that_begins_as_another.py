@@ -18,10 +18,16 @@
 # status = "open"
 # signatures = [["outputs", "crash", "lower", "SyntaxError"]]
 # fix = "guard_longest_paths_first"
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # upstream = ""
 # at-fault = "torch/export/_unlift.py, _convert_guards_code_to_fn: paths are replaced in the text of guards"
 # workaround = "code"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """`ep.module()` raises SyntaxError: a check in the function that it makes reads `args[0]_max.size()[0] == 1`.
 

@@ -24,10 +24,16 @@
 #     ],
 # ]
 # fix = "fake_random_tensors_need_no_generator"
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # upstream = "https://github.com/pytorch/pytorch/issues/121897"
 # upstream-match = "symptom"
 # at-fault = "torch/_subclasses/fake_impls.py, constructors: calls func with its generator"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """`generator=None` is the default, and raises "SymIntArrayRef expected to contain only concrete integers"."""
 

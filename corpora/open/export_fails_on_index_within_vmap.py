@@ -26,8 +26,11 @@
 # unmasked = [["purity", "mismatch", "run", "global", "raised", "functorch level"]]
 # fix = "export_indexes_by_batched_tensors"
 # upstream = ""
-# affected = ["2.13.0"]
 # at-fault = "torch/_export/non_strict_utils.py, _NonStrictTorchFunctionHandler._override: item.item()"
+#
+# [tool.exportdiff.versions]
+# "2.13.0" = "shows"
+# "2.15.0" = "fixed"
 # ///
 """`table[i]` works under torch.vmap in eager; non-strict export says that vmap cannot call .item().
 

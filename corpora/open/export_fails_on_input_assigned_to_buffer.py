@@ -18,10 +18,16 @@
 # status = "open"
 # signatures = [["outputs", "crash", "export", "SpecViolationError", "_trace.py:_verify_nn_module_stack"]]
 # fix = "write_back_clones_of_assigned_buffers"
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # upstream = ""
 # at-fault = "torch/export/_trace.py, _make_fx_helper: `new_node.meta = name_node.meta` of a placeholder"
 # workaround = "code"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """`self.last = x` for a buffer `last`: the graph that export itself has built does not pass its own check.
 

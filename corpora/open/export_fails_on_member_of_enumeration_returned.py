@@ -29,11 +29,15 @@
 #     ],
 # ]
 # fix = "members_of_enumerations_are_outputs"
-# affected = ["2.13.0", "2.14.1"]
-# unaffected = ["2.9.1", "2.11.0"]
-# regression-since = "2.13.0"
 # upstream = ""
 # at-fault = "torch/export/graph_signature.py, _make_argument_spec; and get_proxy_slot of proxy_tensor.py"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "fixed"
+# "2.11.0" = "fixed"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """Export fails on a model that returns a member of an enumeration: an AttributeError from inside of torch.
 

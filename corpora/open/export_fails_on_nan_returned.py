@@ -28,9 +28,15 @@
 #     ],
 # ]
 # fix = "nan_is_an_output"
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # upstream = ""
 # at-fault = "torch/_export/verifier.py, _verify_exported_program_signature: NaN is unequal to itself"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """Export fails on a model that returns the float NaN. Any other float may be returned."""
 

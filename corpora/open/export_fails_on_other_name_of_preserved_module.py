@@ -28,9 +28,15 @@
 #     ],
 # ]
 # fix = "skip_variants_of_unpreserved_names"
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # upstream = "https://github.com/pytorch/pytorch/pull/189569"
 # at-fault = "torch/_export/passes/collect_tracepoints_pass.py, CollectTracepointsPass.call: self.specs[fqn]"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """`first` is preserved, and called as `second`, which is the same module: KeyError 'second'.
 

@@ -22,8 +22,14 @@
 # unmasked = [["outputs", "mismatch", "requires-grad", "fresh"]]
 # fix = "items_of_integers_take_no_gradient"
 # upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "tools/autograd/derivatives.yaml, fill_.Tensor: differentiable for integers too"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """Eager writes a scalar parameter into a row of int64; export: "Autograd not support dtype: Long".
 

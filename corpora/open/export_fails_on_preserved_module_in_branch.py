@@ -18,9 +18,12 @@
 # status = "open"
 # signatures = [["outputs", "crash", "export", "UncapturedHigherOrderOpError"]]
 # trigger = ["region.submodule"]
-# affected = ["2.13.0"]
 # upstream = ""
 # at-fault = "torch/_export/wrappers.py, update_module_call_signatures: writes to a dict where Dynamo traces"
+#
+# [tool.exportdiff.versions]
+# "2.13.0" = "shows"
+# "2.15.0" = "shows"
 # ///
 """Export fails if a branch of `torch.cond` calls a module whose call signature is preserved.
 

@@ -29,8 +29,14 @@
 # ]
 # fix = "base_of_static_input_is_static"
 # upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/_export/non_strict_utils.py, _create_symbolic_context_for_tensor: no view_base_context"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "fixed"
 # ///
 """Nothing is dynamic here, and export fails for want of a source of a symbol: "sources must not be empty".
 

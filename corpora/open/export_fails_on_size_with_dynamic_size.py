@@ -29,8 +29,14 @@
 # ]
 # fix = "constrain_sizes_as_tuples"
 # upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/_export/non_strict_utils.py, make_constraints: flattens the inputs as they came"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """With static sizes the model exports; with a dynamic one: "Must provide a tree_name when ...".
 

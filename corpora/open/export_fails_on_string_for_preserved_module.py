@@ -29,8 +29,14 @@
 # ]
 # fix = "extract_val_takes_strings"
 # upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/fx/experimental/proxy_tensor.py, extract_val"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """A string is one of the arguments that check_flattened in torch/_export/wrappers.py lets pass by name.
 

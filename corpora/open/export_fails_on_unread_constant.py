@@ -27,9 +27,15 @@
 #     ],
 # ]
 # fix = "remove_constants_without_users"
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # upstream = ""
 # at-fault = "torch/_export/passes/lift_constants_pass.py, _unused_constant: next() of no users"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """A constant is looked at and nothing is made of it: export dies of a bare StopIteration.
 

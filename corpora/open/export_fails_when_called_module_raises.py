@@ -18,9 +18,12 @@
 # status = "open"
 # signatures = [["outputs", "crash", "export", "AssertionError"]]
 # fix = "tracer_leaves_module_that_raises"
-# affected = ["2.13.0"]
 # upstream = ""
 # at-fault = "torch/fx/_symbolic_trace.py, Tracer.call_module: module_stack.popitem without try and finally"
+#
+# [tool.exportdiff.versions]
+# "2.13.0" = "shows"
+# "2.15.0" = "shows"
 # ///
 """The model catches what its submodule raises, and goes on. Export fails with an AssertionError."""
 

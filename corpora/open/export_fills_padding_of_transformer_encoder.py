@@ -23,9 +23,12 @@
 # fix = "transformer_pads_with_zeros_when_traced"
 # upstream = "https://github.com/pytorch/pytorch/issues/178677"
 # upstream-match = "mechanism"
-# affected = ["2.13.0"]
 # at-fault = "torch/nn/modules/transformer.py, TransformerEncoder.forward: do_mask_check and is_compiling()"
 # workaround = "code"
+#
+# [tool.exportdiff.versions]
+# "2.13.0" = "shows"
+# "2.15.0" = "shows"
 # ///
 """The second position is padding: eager returns zeros there, the exported program what the layers compute.
 

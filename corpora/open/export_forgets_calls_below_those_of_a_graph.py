@@ -19,8 +19,14 @@
 # undetected-because = "unflatten fails on the same program for another reason, and hides it"
 # fix = "calls_below_those_of_a_graph_are_recorded"
 # upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/fx/experimental/proxy_tensor.py, _ModuleStackTracer.create_node: nn_module_stack is None"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """The exported graph files under `block` what `block.linear` computes.
 

@@ -18,9 +18,15 @@
 # status = "open"
 # signatures = [["outputs", "mismatch", "value", "fresh"]]
 # fix = "cached_result_keeps_offset"
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # upstream = ""
 # at-fault = "torch/_subclasses/fake_tensor.py, FakeTensorMode._get_output_tensor_from_cache_entry"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """The copy that select_scatter makes begins where its input does; the second time, export has it begin at 0.
 

@@ -25,9 +25,15 @@
 #     ],
 # ]
 # fix = "graph_modules_take_keywords_by_name"
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # upstream = ""
 # at-fault = "torch/export/_trace.py, _aot_export_non_strict: args = (*args, *kwargs.values())"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """The result of torch.fx.symbolic_trace, called with keyword arguments: what was exported has exchanged them.
 

@@ -18,9 +18,12 @@
 # status = "open"
 # signatures = [["guards", "crash", "refused"]]
 # trigger = ["dynamic.branch"]
-# affected = ["2.13.0"]
 # upstream = ""
 # at-fault = "torch/fx/experimental/symbolic_shapes.py, produce_guards: what is no range is no constraint"
+#
+# [tool.exportdiff.versions]
+# "2.13.0" = "shows"
+# "2.15.0" = "shows"
 # ///
 """With `Dim.DYNAMIC`, the program declares sizes from 2 on, and refuses every odd one.
 

@@ -19,8 +19,11 @@
 # signatures = [["outputs", "crash", "run", "AttributeError", "external_utils.py:inner", "probe"]]
 # fix = "export_guards_no_base_of_an_input"
 # upstream = ""
-# affected = ["2.13.0"]
 # at-fault = "torch/_export/non_strict_utils.py, produce_guards_and_solve_constraints: guards of x._base"
+#
+# [tool.exportdiff.versions]
+# "2.13.0" = "shows"
+# "2.15.0" = "shows"
 # ///
 """Exported with a slice of a batch, the program refuses whole batches: None has no attribute 'size'."""
 

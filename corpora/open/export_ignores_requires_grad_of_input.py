@@ -20,9 +20,15 @@
 # signatures = [["outputs", "mismatch", "requires-grad"]]
 # fix = "record_requires_grad"
 # upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/fx/experimental/proxy_tensor.py, PreDispatchTorchFunctionMode: Tensor.requires_grad_"
 # workaround = "code"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """The model asks for gradients of its input; the exported program does not, and says nothing.
 

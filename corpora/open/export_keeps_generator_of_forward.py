@@ -30,9 +30,14 @@
 # ]
 # fix = "export_refuses_generators_of_forward"
 # upstream = ""
-# affected = ["2.13.0", "2.14.1"]
-# undecided = ["2.9.1", "2.11.0"]
 # at-fault = "torch/_export/passes/lift_constants_pass.py, lift_constants_pass: a Generator is no constant"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "other"
+# "2.11.0" = "other"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """Eager makes and seeds a generator in every call; the program has one, which goes on from call to call.
 

@@ -19,8 +19,14 @@
 # signatures = [["state", "mismatch", "requires-grad", "buffer"]]
 # fix = "detach_buffers_assigned_without_gradients"
 # upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/export/_trace.py, _make_fx_helper: copy_ for each of assigned_buffers"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """After a call the buffer still requires grad, so the next backward goes on into it. Eager's does not."""
 

@@ -19,12 +19,17 @@
 # status = "open"
 # signatures = [["purity", "mismatch", "export", "attribute"]]
 # fix = "export_removes_new_attributes"
-# affected = ["2.11.0", "2.13.0", "2.14.1"]
-# undecided = ["2.9.1"]
 # upstream = "https://github.com/pytorch/pytorch/issues/155114"
 # upstream-match = "mechanism"
 # at-fault = "torch/_functorch/_aot_autograd/frontend_utils.py, _restore_all_module_attributes"
 # workaround = "code"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "other"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """A model that caches a tensor on its first call is of no use after it was exported.
 

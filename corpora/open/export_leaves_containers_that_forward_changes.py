@@ -20,9 +20,12 @@
 # signatures = [["inputs", "mismatch", "shape"]]
 # fix = "export_refuses_changes_of_given_containers"
 # upstream = ""
-# affected = ["2.13.0"]
 # at-fault = "torch/export/_trace.py, Wrapper.forward of _non_strict_export: drops what forward changed"
 # workaround = "code"
+#
+# [tool.exportdiff.versions]
+# "2.13.0" = "shows"
+# "2.15.0" = "shows"
 # ///
 """The caller gives a cache and goes on with it. The exported program computes with it, but never fills it.
 

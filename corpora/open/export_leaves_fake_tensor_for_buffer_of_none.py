@@ -19,11 +19,17 @@
 # status = "open"
 # signatures = [["purity", "mismatch", "export", "buffer", "created"]]
 # fix = "export_restores_own_attributes_of_modules"
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # upstream = "https://github.com/pytorch/pytorch/issues/163189"
 # upstream-match = "mechanism"
 # at-fault = "torch/_functorch/_aot_autograd/frontend_utils.py, _detect_attribute_assignment"
 # workaround = "code"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """A model that makes a buffer on its first call is of no use after it was exported.
 

@@ -21,7 +21,13 @@
 # upstream = "https://github.com/pytorch/pytorch/issues/155114"
 # upstream-match = "place"
 # at-fault = "torch/_functorch/_aot_autograd/frontend_utils.py, _detect_attribute_assignment"
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """A model with a helper module in a list returns fake tensors after it was exported.
 

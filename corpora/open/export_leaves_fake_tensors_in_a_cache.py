@@ -17,10 +17,13 @@
 # status = "open"
 # signatures = [["purity", "mismatch", "export", "fake tensor in an object"]]
 # fix = "export_restores_objects_of_modules"
-# affected = ["2.13.0"]
 # upstream = ""
 # at-fault = """
 # torch/_functorch/_aot_autograd/frontend_utils.py, _detect_attribute_assignment: modules alone"""
+#
+# [tool.exportdiff.versions]
+# "2.13.0" = "shows"
+# "2.15.0" = "shows"
 # ///
 """forward() keeps a tensor in an object, as a cache does: after an export, the eager call fails.
 

@@ -17,10 +17,13 @@
 # status = "open"
 # signatures = [["outputs", "mismatch", "requires-grad"]]
 # fix = "export_records_grad_mode_of_autograd_grad"
-# affected = ["2.13.0"]
 # upstream = "https://github.com/pytorch/pytorch/issues/125984"
 # upstream-match = "place"
 # at-fault = "torch/autograd/__init__.py, grad: leaves grad mode to the engine, where no tracer sees it"
+#
+# [tool.exportdiff.versions]
+# "2.13.0" = "shows"
+# "2.15.0" = "shows"
 # ///
 """forward() computes a derivative with torch.autograd.grad: in the exported program it requires grad.
 

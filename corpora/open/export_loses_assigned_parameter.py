@@ -17,10 +17,13 @@
 # status = "open"
 # signatures = [["state", "mismatch", "value", "parameter"]]
 # fix = "export_refuses_assigned_parameters"
-# affected = ["2.13.0"]
 # upstream = ""
 # at-fault = """
 # torch/_functorch/_aot_autograd/frontend_utils.py, _detect_attribute_assignment: no parameters"""
+#
+# [tool.exportdiff.versions]
+# "2.13.0" = "shows"
+# "2.15.0" = "shows"
 # ///
 """forward() clips its weights, as a max-norm constraint does: the exported program never does.
 

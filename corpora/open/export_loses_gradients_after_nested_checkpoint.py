@@ -20,9 +20,15 @@
 # signatures = [["outputs", "mismatch", "requires-grad"]]
 # fix = "record_no_grad_mode_of_autograd"
 # upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/fx/experimental/proxy_tensor.py, PreDispatchTorchFunctionMode: _set_grad_enabled"
 # workaround = "code"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """A checkpoint in a checkpoint: `backward()` of the result works in eager, and raises after export.
 

@@ -17,10 +17,13 @@
 # status = "open"
 # signatures = [["outputs", "crash", "run", "RuntimeError", "leaf Variable that requires grad is being used"]]
 # fix = "export_records_grad_mode_of_init"
-# affected = ["2.13.0"]
 # upstream = ""
 # at-fault = """
 # torch/fx/experimental/proxy_tensor.py, PreDispatchTorchFunctionMode.__torch_function__: is off in func"""
+#
+# [tool.exportdiff.versions]
+# "2.13.0" = "shows"
+# "2.15.0" = "shows"
 # ///
 """forward() resets a parameter with torch.nn.init.constant_: the exported program raises a RuntimeError.
 

@@ -20,7 +20,13 @@
 # fix = "parameters_are_lifted_once"
 # upstream = ""
 # at-fault = "torch/_export/passes/lift_constants_pass.py, lift_constants_pass: constant_val.data"
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """A model returns one unregistered parameter twice; the exported program returns two tensors.
 

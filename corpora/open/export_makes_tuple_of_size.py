@@ -18,9 +18,12 @@
 # status = "open"
 # signatures = [["outputs", "mismatch", "structure"]]
 # fix = "sizes_stay_torch_size"
-# affected = ["2.13.0"]
 # upstream = ""
 # at-fault = "torch/fx/experimental/proxy_tensor.py: the container torch.Size is rebuilt by tuple()"
+#
+# [tool.exportdiff.versions]
+# "2.13.0" = "shows"
+# "2.15.0" = "shows"
 # ///
 """A `torch.Size` that forward returns is a plain tuple afterwards, without `numel()`."""
 

@@ -28,8 +28,14 @@
 # ]
 # fix = "children_of_wrapped_forward_keep_names"
 # upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/fx/experimental/proxy_tensor.py, _ModuleStackTracer.getattr: proxy_type(attr_val, attr)"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """Non-strict export files `block.act` under `act`: 'InterpreterModule' object has no attribute 'act'.
 

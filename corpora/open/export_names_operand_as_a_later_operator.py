@@ -20,8 +20,11 @@
 # signatures = [["outputs", "crash", "lower", "RuntimeError", "graph.py:lint"]]
 # fix = "graphs_know_the_names_of_placeholders"
 # upstream = ""
-# affected = ["2.13.0"]
 # at-fault = "torch/_export/utils.py, placeholder_naming_pass, _name_hoo_subgraph_placeholders: node.name ="
+#
+# [tool.exportdiff.versions]
+# "2.13.0" = "shows"
+# "2.15.0" = "shows"
 # ///
 """The operand of the branches is called add_1, as in the caller; the copy of their operator gets this name
 too."""

@@ -21,9 +21,15 @@
 # unmasked = [["fake", "mismatch", "offset"]]
 # fix = "read_clones_of_assigned_buffers"
 # upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/export/_trace.py, _make_fx_helper: aten.copy_ for every assigned buffer"
 # workaround = "code"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """Assigning a buffer gives a name another tensor; the exported program writes into the old tensor instead.
 

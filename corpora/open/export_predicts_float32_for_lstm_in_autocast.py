@@ -21,8 +21,14 @@
 # trigger = ["region.autocast"]
 # upstream = "https://github.com/pytorch/pytorch/issues/137274"
 # upstream-match = "symptom"
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/export/_trace.py, _ignore_backend_decomps: torch.backends.mkldnn.set_flags(False)"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "other"
 # ///
 """Export takes the LSTM apart to see what it gives, without MKL-DNN; the program runs with it, in bfloat16.
 

@@ -17,9 +17,15 @@
 # status = "open"
 # signatures = [["fake", "mismatch", "stride", "aten.angle.default"]]
 # fix = "angle_of_complex_numbers_is_contiguous"
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # upstream = ""
 # at-fault = "torch/_meta_registrations.py, meta_angle: empty_like of a complex tensor"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """The angle of a transposed complex tensor is contiguous; the graph says that it is transposed."""
 

@@ -19,8 +19,14 @@
 # status = "open"
 # signatures = [["fake", "mismatch", "stride", "aten.batch_norm.default"]]
 # fix = "batch_norm_is_contiguous_on_cpu"
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/_decomp/decompositions.py, native_batch_norm_helper: the output takes after the input"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """Batch norm of a transposed input is contiguous on the CPU; the graph says that it is transposed.
 

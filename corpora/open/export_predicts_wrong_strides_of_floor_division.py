@@ -20,8 +20,14 @@
 # status = "open"
 # signatures = [["fake", "mismatch", "stride", "aten.floor_divide.default"]]
 # fix = "floor_divide_takes_after_dividend"
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/_refs/__init__.py, _floor_divide_float: ends in where(ne(b, 0), ...)"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """`x // y` has the strides of x; the graph says that it has those of y.
 

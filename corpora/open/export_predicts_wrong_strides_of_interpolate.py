@@ -18,9 +18,15 @@
 # status = "open"
 # signatures = [["fake", "mismatch", "stride", "aten.upsample_nearest1d.vec"]]
 # fix = "upsample_nearest1d_is_contiguous"
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # upstream = ""
 # at-fault = "torch/_decomp/decompositions.py, _upsample_nearest: `if result.ndim in (4, 5)`"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """Interpolating a transposed input gives a contiguous result; the graph says that it is transposed.
 

@@ -18,9 +18,15 @@
 # status = "open"
 # signatures = [["fake", "mismatch", "stride", "aten.logical_and.default"]]
 # fix = "references_take_after_broadcast_operands"
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # upstream = ""
 # at-fault = "torch/_refs/__init__.py, _make_elementwise_binary_reference: _maybe_broadcast"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """The result has the strides of the transposed operand; the graph says that it is contiguous."""
 

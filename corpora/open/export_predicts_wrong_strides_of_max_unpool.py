@@ -19,8 +19,11 @@
 # signatures = [["fake", "mismatch", "stride", "aten.max_unpool2d.default"]]
 # fix = "max_unpool2d_keeps_memory_format_on_cpu"
 # upstream = ""
-# affected = ["2.13.0"]
 # at-fault = "torch/_decomp/decompositions.py, max_unpool2d: new_zeros of _max_unpoolnd"
+#
+# [tool.exportdiff.versions]
+# "2.13.0" = "shows"
+# "2.15.0" = "fixed"
 # ///
 """MaxUnpool2d of an image in channels last keeps that format; the graph says that the result is contiguous.
 

@@ -18,9 +18,15 @@
 # status = "open"
 # signatures = [["fake", "mismatch", "stride", "aten.one_hot.default"]]
 # fix = "one_hot_is_contiguous"
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # upstream = ""
 # at-fault = "torch/_decomp/decompositions.py, one_hot: the comparison takes after its input"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """one_hot of a transposed tensor is contiguous in eager; the graph says that it is transposed.
 

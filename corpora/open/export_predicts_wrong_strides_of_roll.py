@@ -19,8 +19,11 @@
 # signatures = [["fake", "mismatch", "stride", "aten.roll.default"]]
 # fix = "roll_keeps_memory_format_on_cpu"
 # upstream = ""
-# affected = ["2.13.0"]
 # at-fault = "torch/_refs/__init__.py, roll: index_select"
+#
+# [tool.exportdiff.versions]
+# "2.13.0" = "shows"
+# "2.15.0" = "shows"
 # ///
 """Rolling an image in channels last gives one in channels last; the graph says that it is contiguous.
 

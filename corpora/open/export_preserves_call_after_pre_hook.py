@@ -19,8 +19,14 @@
 # signatures = [["outputs", "mismatch", "value"]]
 # fix = "preserved_call_before_pre_hooks"
 # upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/_export/wrappers.py, _wrap_submodule: register_forward_pre_hook without prepend"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """With its signature preserved, `child` is replaced by one like it: 5 instead of 3, in silence.
 

@@ -19,11 +19,14 @@
 # status = "open"
 # signatures = [["guards", "mismatch", "accepted", "unlike"]]
 # fix = "guard_arguments_given_twice"
-# affected = ["2.13.0"]
 # upstream = "https://github.com/pytorch/pytorch/issues/144683"
 # upstream-match = "mechanism"
 # at-fault = "torch/_export/non_strict_utils.py, make_fake_inputs: one fake tensor for a tensor given twice"
 # workaround = "code"
+#
+# [tool.exportdiff.versions]
+# "2.13.0" = "shows"
+# "2.15.0" = "shows"
 # ///
 """The example has one tensor for two arguments: the program ignores the first argument.
 

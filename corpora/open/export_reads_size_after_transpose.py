@@ -19,8 +19,14 @@
 # signatures = [["outputs", "mismatch", "value"]]
 # fix = "read_sizes_before_in_place_views"
 # upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/fx/experimental/proxy_tensor.py, track_tensor: sizes are read when they are needed"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """The model transposes its input in place and counts its rows: eager 3, exported 2.
 

@@ -18,9 +18,12 @@
 # status = "open"
 # signatures = [["outputs", "crash", "run", "RuntimeError"]]
 # fix = "operators_that_raise_are_not_recorded"
-# affected = ["2.13.0"]
 # upstream = ""
 # at-fault = "torch/fx/experimental/proxy_tensor.py, proxy_call: create_proxy comes before func"
+#
+# [tool.exportdiff.versions]
+# "2.13.0" = "shows"
+# "2.15.0" = "shows"
 # ///
 """The model tries to view its input as pairs, and takes it as it is if that fails. The program fails.
 

@@ -17,10 +17,16 @@
 # status = "open"
 # undetected-because = "all calls give the keys of a dict in the order of the example"
 # fix = "compare_dicts_by_key"
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # upstream = ""
 # at-fault = "torch/export/_unlift.py, eq_spec: the children of dicts are compared by position"
 # workaround = "code"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """`ep.module()` refuses keys in another order where one value is a tensor and one a tuple.
 

@@ -28,9 +28,12 @@
 #     ],
 # ]
 # fix = "preserved_modules_take_sizes"
-# affected = ["2.13.0"]
 # upstream = ""
 # at-fault = "torch/_export/wrappers.py, check_flattened: knows no torch.SymInt"
+#
+# [tool.exportdiff.versions]
+# "2.13.0" = "shows"
+# "2.15.0" = "shows"
 # ///
 """Export fails if a module whose call signature is preserved gets a size that is dynamic.
 

@@ -24,9 +24,15 @@
 #     ],
 # ]
 # fix = "graph_modules_return_plain_containers"
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # upstream = ""
 # at-fault = "torch/export/_trace.py, _aot_export_non_strict: outputs are taken from the Interpreter"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """The result of torch.fx.symbolic_trace returns a dict. What was exported of it returns an immutable_dict.
 

@@ -28,8 +28,14 @@
 # ]
 # trigger = ["region.checkpoint"]
 # upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/utils/checkpoint.py, _checkpoint_without_reentrant_generator: unrecorded hooks"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """Eager has gradients; the exported program raises that a result of relu was modified in place.
 

@@ -29,8 +29,14 @@
 # ]
 # trigger = ["inplace.detach_"]
 # upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "aten/src/ATen/native/MaxPooling.cpp, max_pool1d: another branch for tensor subclasses"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """Export raises "Can't detach views in-place" for a model without any view.
 

@@ -20,9 +20,14 @@
 # fix = "maximum_is_no_minimum_while_export_traces"
 # upstream = ""
 # at-fault = "torch/_dynamo/variables/builtin.py, _call_min_max_binary: self.fn is max"
-# affected = ["2.11.0", "2.13.0", "2.14.1"]
-# undecided = ["2.9.1"]
 # workaround = "code"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "other"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """In a branch of torch.cond, `max(x.shape[0], 1)` is 2 in eager, and 1 in the exported program.
 

@@ -20,9 +20,15 @@
 # signatures = [["purity", "mismatch", "export", "constant"]]
 # fix = "fake_mode_writes_to_no_real_tensor"
 # upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/_subclasses/fake_tensor.py, FakeTensorMode._dispatch_impl: runs in-place ops for real"
 # workaround = "code"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """Exporting a model must not change it: here it moves a counter from 0 to 1.
 

@@ -19,8 +19,14 @@
 # signatures = [["state", "mismatch", "value", "buffer"]]
 # fix = "rnn_reads_all_weights"
 # upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/nn/modules/rnn.py, RNNBase._weights_have_changed: stops at the first weight"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """A GRU whose recurrent weight has spectral_norm: a call makes four steps of the power method, exported two.
 

@@ -19,8 +19,14 @@
 # fix = "exportdb_draws_no_random_numbers"
 # upstream = ""
 # undetected-because = "what draws them is loaded before anything is judged"
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/_export/db/logging.py, exportdb_error_message: imports torch/_export/db/examples"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """To word a log message export imports a package of examples, and those make random tensors.
 

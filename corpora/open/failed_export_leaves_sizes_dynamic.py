@@ -19,9 +19,15 @@
 # signatures = [["purity", "mismatch", "export", "global", "sizes marked on the example inputs"]]
 # fix = "failed_export_clears_dynamic_marks"
 # upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/export/dynamic_shapes.py, _process_dynamic_shapes: marks that only a success clears"
 # workaround = "code"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """A refused export with Dim.AUTO or Dim.DYNAMIC marks the caller's tensor: the next one is dynamic too.
 

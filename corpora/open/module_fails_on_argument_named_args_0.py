@@ -29,8 +29,14 @@
 # ]
 # fix = "items_of_args_get_names_of_their_own"
 # upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/export/_trace.py, _get_forward_arg_names: names the items of *args heedless of others"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """`forward(self, x_0, *x)` is exported, but ep.module() cannot be made: duplicate argument 'x_0'.
 

@@ -22,8 +22,14 @@
 # unmasked = [["outputs", "crash", "lower", "UserError"]]
 # fix = "module_refuses_names_of_graph_module"
 # upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/export/_unlift.py, _unlift_exported_program_lifted_states: state goes on a GraphModule"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """A model with a buffer named `graph` is exported, and `ep.module()` raises KeyError.
 

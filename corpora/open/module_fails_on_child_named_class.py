@@ -20,8 +20,14 @@
 # upstream = "https://github.com/pytorch/pytorch/issues/188538"
 # upstream-match = "mechanism"
 # upstream-fix = "https://github.com/pytorch/pytorch/pull/191687"
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/fx/graph.py, _format_target: str.isidentifier is true of keywords"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """A model with a ModuleDict key `class` is exported, and `ep.module()` and `unflatten` raise SyntaxError.
 

@@ -18,9 +18,14 @@
 # status = "open"
 # signatures = [["purity", "mismatch", "run", "global", "raised", "grad mode"]]
 # fix = "no_grad_region_restores_grad_mode"
-# affected = ["2.11.0", "2.13.0", "2.14.1"]
 # upstream = ""
 # at-fault = "torch/_higher_order_ops/wrap.py, WrapWithSetGradEnabled.__call__: no try and finally"
+#
+# [tool.exportdiff.versions]
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """A call that raises under `torch.no_grad` switches gradients off for all that follows.
 

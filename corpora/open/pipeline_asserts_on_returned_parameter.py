@@ -29,9 +29,14 @@
 # ]
 # fix = "pipeline_returns_state"
 # upstream = ""
-# affected = ["2.11.0", "2.13.0", "2.14.1"]
-# undecided = ["2.9.1"]
 # at-fault = "torch/distributed/pipelining/_IR.py, Pipe._from_traced: 'Expected user.op to be call_module'"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "other"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """A parameter that is returned as it is: AssertionError: Expected user.op to be 'call_module', got output.
 

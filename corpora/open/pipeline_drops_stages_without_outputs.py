@@ -26,8 +26,14 @@
 # ]
 # fix = "pipeline_keeps_stages_that_write"
 # upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/distributed/pipelining/_IR.py, Pipe._from_traced: split.graph.eliminate_dead_code()"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """The child only writes to what it is given, through a view: the pipeline never runs it.
 

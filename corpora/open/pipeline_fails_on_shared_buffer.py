@@ -29,10 +29,15 @@
 # ]
 # fix = "pipeline_assigns_all_names"
 # upstream = ""
-# affected = ["2.11.0", "2.13.0", "2.14.1"]
-# undecided = ["2.9.1"]
 # at-fault = "torch/distributed/pipelining/_IR.py, Pipe._from_traced: named_buffers() drops names"
 # workaround = "code"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "other"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """Two modules share a non-persistent buffer: AssertionError: Attribute 'a' not found in model.
 

@@ -27,8 +27,14 @@
 # ]
 # fix = "pipeline_may_have_no_stage"
 # upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/distributed/pipelining/_IR.py, Pipe.from_tracing: next(iter(split.children()))"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """A model that hands back its input has no stage, and from_tracing takes the first one without asking.
 

@@ -30,10 +30,15 @@
 # ]
 # fix = "pipeline_keeps_subgraphs"
 # upstream = ""
-# affected = ["2.13.0", "2.14.1"]
-# undecided = ["2.9.1", "2.11.0"]
 # at-fault = "torch/distributed/pipelining/_unflatten.py, _outline_submodules: seen_attrs is not used"
 # workaround = "code"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "other"
+# "2.11.0" = "other"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """A no_grad block: RuntimeError: Node submod_1 target submod_1 references nonexistent attribute.
 

@@ -26,9 +26,14 @@
 # ]
 # fix = "pipeline_keeps_order_of_stages"
 # upstream = ""
-# affected = ["2.11.0", "2.13.0", "2.14.1"]
-# undecided = ["2.9.1"]
 # at-fault = "torch/distributed/pipelining/_IR.py, Pipe._from_traced: split_module(...) as it is called"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "other"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """The second stage reads what the first one, a BatchNorm, has updated: the pipeline runs it first.
 

@@ -27,9 +27,15 @@
 # ]
 # fix = "pipeline_flattens_inputs"
 # upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/distributed/pipelining/_IR.py, Pipe.forward: the inputs are not flattened"
 # workaround = "code"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """A list of two tensors: RuntimeError: Expected positional argument for ... pair_1.
 

@@ -18,9 +18,12 @@
 # status = "open"
 # signatures = [["outputs", "crash", "export", "KeyError"]]
 # fix = "tracepoints_of_calls_that_raise_are_dropped"
-# affected = ["2.13.0"]
 # upstream = ""
 # at-fault = "torch/_export/passes/collect_tracepoints_pass.py, CollectTracepointsPass.call: self.specs[path]"
+#
+# [tool.exportdiff.versions]
+# "2.13.0" = "shows"
+# "2.15.0" = "shows"
 # ///
 """The model catches what its preserved submodule raises, and goes on. Export fails with a KeyError.
 

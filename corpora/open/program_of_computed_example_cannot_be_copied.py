@@ -18,9 +18,15 @@
 # status = "open"
 # signatures = [["outputs", "crash", "lower", "RuntimeError", "_tensor.py:__deepcopy__"]]
 # fix = "program_keeps_no_history_of_its_example"
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # upstream = ""
 # at-fault = "torch/export/exported_program.py, ExportedProgram.__init__: self._example_inputs"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """The head is exported with what the backbone gives; a copy of the program raises RuntimeError.
 

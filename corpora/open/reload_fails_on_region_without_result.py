@@ -29,9 +29,15 @@
 # ]
 # fix = "load_restores_empty_results"
 # upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/_export/serde/serialize.py, GraphModuleDeserializer.deserialize_outputs: no outputs"
 # workaround = "code"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """A no_grad region that only updates its input: saving raises nothing, loading raises SpecViolationError.
 

@@ -26,9 +26,15 @@
 #     ],
 # ]
 # fix = "text_is_loaded_as_an_output"
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # upstream = ""
 # at-fault = "torch/_export/serde/serialize.py, deserialize_graph_output: as_string is missing"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """A program that returns a str can be saved, and not be loaded."""
 

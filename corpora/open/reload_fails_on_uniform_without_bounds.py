@@ -20,10 +20,16 @@
 #     ["outputs", "crash", "lower", "RuntimeError", "__init__.py:load"],
 # ]
 # fix = "load_leaves_keywords_at_their_default"
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # upstream = "https://github.com/pytorch/pytorch/pull/136036"
 # upstream-match = "place"
 # at-fault = "torch/_export/serde/serialize.py, deserialize_inputs: args.append of a keyword"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """The program is saved, and cannot be loaded: the log shows KeyError: 'from'.
 

@@ -19,8 +19,14 @@
 # signatures = [["state", "mismatch", "value", "buffer", "at-start"]]
 # fix = "save_pickles_lazy_conjugates"
 # upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/export/pt2_archive/_package.py, _get_raw_tensor_bytes: the storage, whatever the bits"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """A buffer that is a lazy conjugate is loaded without the conjugation: the model answers something else.
 

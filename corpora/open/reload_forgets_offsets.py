@@ -25,8 +25,14 @@
 # ]
 # fix = "load_restores_storage_offsets"
 # upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/_export/serde/serialize.py, deserialize_tensor_meta: empty_strided without storage_offset"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """What a loaded graph records of a slice begins at offset 0, whatever the slice; so do inputs and state.
 

@@ -23,9 +23,15 @@
 # ]
 # fix = "save_tells_which_weights_are_one"
 # upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/export/pt2_archive/_package.py, _load_state_dict: nn.Parameter(...) for each name"
 # workaround = "code"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """One parameter under two names is two parameters after save and load.
 

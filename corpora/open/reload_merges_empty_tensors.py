@@ -18,10 +18,14 @@
 # signatures = [["sharing", "mismatch", "several-tensors-became-one"]]
 # fix = "save_separates_empty_weights"
 # upstream = ""
-# affected = ["2.11.0", "2.13.0", "2.14.1"]
-# unaffected = ["2.9.1"]
-# regression-since = "2.11.0"
 # at-fault = "torch/export/pt2_archive/_package_weights.py, group_weights: storage_ptr of the empty"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "fixed"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """Two empty parameters are one memory after save and load, and one parameter after unflatten as well.
 

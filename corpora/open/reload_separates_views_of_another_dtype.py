@@ -17,10 +17,15 @@
 # status = "open"
 # signatures = [["sharing", "mismatch", "memory-no-longer-shared"]]
 # fix = "save_packs_all_dtypes_of_a_memory"
-# affected = ["2.13.0", "2.14.1"]
-# undecided = ["2.9.1", "2.11.0"]
 # upstream = ""
 # at-fault = "torch/export/pt2_archive/_package_weights.py, group_weights: the dtype is part of the key"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "other"
+# "2.11.0" = "other"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """`bits` is `values`, seen as integers; after saving and loading, it no longer follows `values`."""
 

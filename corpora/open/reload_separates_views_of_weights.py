@@ -19,8 +19,14 @@
 # signatures = [["sharing", "mismatch", "memory-no-longer-shared"]]
 # fix = "save_packs_constants_with_their_weights"
 # upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/export/pt2_archive/_package.py, _package_exported_programs: weights and constants apart"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """A non-persistent buffer is a view of a persistent one: eager gives [1, 0], the loaded program [0, 0].
 

@@ -27,11 +27,14 @@
 #     ],
 # ]
 # fix = "save_takes_comparisons_of_sizes"
-# affected = ["2.13.0"]
 # upstream = "https://github.com/pytorch/pytorch/pull/187391"
 # upstream-match = "mechanism"
 # upstream-fix = "https://github.com/pytorch/pytorch/pull/187391"
 # at-fault = "torch/_export/serde/serialize.py, serialize_argument_spec: no branch for SymBoolArgument"
+#
+# [tool.exportdiff.versions]
+# "2.13.0" = "shows"
+# "2.15.0" = "shows"
 # ///
 """The program is exported and runs; saving it raises "TODO".
 

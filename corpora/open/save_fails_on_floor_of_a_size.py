@@ -27,11 +27,17 @@
 #     ],
 # ]
 # fix = "save_takes_all_functions_of_sizes"
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # upstream = "https://github.com/pytorch/pytorch/issues/136113"
 # upstream-match = "place"
 # at-fault = "torch/_export/serde/serialize.py, _SYM_OPS: less than allowed_builtin_ops of the verifier"
 # workaround = "code"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """The program is exported and runs; saving it raises "op <built-in function floor> is not in _SYM_OPS".
 

@@ -24,8 +24,11 @@
 # ]
 # fix = "save_refuses_lists_of_tensors_and_numbers"
 # upstream = ""
-# affected = ["2.13.0"]
 # at-fault = "torch/_export/serde/serialize.py, serialize_input: 'Unsupported list/tuple argument type'"
+#
+# [tool.exportdiff.versions]
+# "2.13.0" = "shows"
+# "2.15.0" = "shows"
 # ///
 """The loop is exported and runs; saving it raises "Unsupported list/tuple argument type: int, Node".
 

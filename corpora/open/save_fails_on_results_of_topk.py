@@ -18,9 +18,12 @@
 # status = "open"
 # signatures = [["outputs", "crash", "lower", "NotImplementedError", "serialize.py:serialize_treespec"]]
 # fix = "named_tuples_of_torch_are_saved"
-# affected = ["2.13.0"]
 # upstream = ""
 # at-fault = "torch/return_types.py, pytree_register_structseq: registers no serialized_type_name"
+#
+# [tool.exportdiff.versions]
+# "2.13.0" = "shows"
+# "2.15.0" = "fixed"
 # ///
 """A program that returns the named tuple of `topk` runs, and cannot be saved.
 

@@ -29,8 +29,14 @@
 # ]
 # fix = "canonicalize_no_outputs"
 # upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/_export/serde/serialize.py, canonicalize: zip of no outputs"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """The model counts its calls and returns an empty tuple. It exports; save: "not enough values to unpack"."""
 

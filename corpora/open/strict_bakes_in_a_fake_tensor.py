@@ -20,9 +20,15 @@
 # signatures = [["outputs", "mismatch", "kind"]]
 # fix = "strict_records_reading_of_data"
 # upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/_dynamo/variables/tensor.py, TensorVariable.method_attr_data: _get_data_attr"
 # workaround = "code"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """The program does not read its input: what it returns is a FakeTensor, without any data.
 

@@ -18,9 +18,12 @@
 # status = "open"
 # signatures = [["outputs", "crash", "export", "IndexError"]]
 # fix = "strict_catches_what_operators_raise"
-# affected = ["2.13.0"]
 # upstream = ""
 # at-fault = "torch/_dynamo/utils.py, get_fake_value: an operator's exception is never one of the traced code"
+#
+# [tool.exportdiff.versions]
+# "2.13.0" = "shows"
+# "2.15.0" = "shows"
 # ///
 """The model takes the sum over a third dimension if there is one. Strict export raises IndexError."""
 

@@ -21,10 +21,15 @@
 # fix = "strict_writes_back_assigned_buffers"
 # upstream = "https://github.com/pytorch/pytorch/issues/111676"
 # upstream-match = "symptom"
-# affected = ["2.11.0", "2.13.0", "2.14.1"]
-# undecided = ["2.9.1"]
 # at-fault = "torch/export/_trace.py, ExportDynamoConfig: replay_side_effects = False, _buffers included"
 # workaround = "code"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "other"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """`self.count = self.count + 1` is a Python side effect to Dynamo, and export throws those away.
 

@@ -28,9 +28,14 @@
 # ]
 # fix = "parameters_in_lists_are_constants"
 # upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0"]
-# unaffected = ["2.14.1"]
 # at-fault = "torch/export/_trace.py, _rewrite_dynamo_tensor_constants: looks at buffers alone"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "fixed"
+# "2.15.0" = "fixed"
 # ///
 """A layer in a plain list is not registered, so its weights are constants; strict export raises KeyError."""
 

@@ -29,8 +29,14 @@
 # ]
 # fix = "dynamo_clones_outside_of_vmap"
 # upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/_dynamo/utils.py, clone_input: requires_grad_ while a functorch level is active"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """The function that vmap maps multiplies by a parameter; strict export raises RuntimeError."""
 

@@ -18,9 +18,15 @@
 # status = "open"
 # signatures = [["outputs", "crash", "export", "AssertionError"]]
 # fix = "strict_names_positional_only_arguments"
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # upstream = ""
 # at-fault = "torch/_dynamo/eval_frame.py, argument_names: positional-only arguments are left out"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """`forward(self, x, /)` with strict=True: "More arguments than expected", an internal assertion.
 

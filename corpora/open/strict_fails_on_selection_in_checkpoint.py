@@ -19,8 +19,14 @@
 # signatures = [["outputs", "crash", "export", "PendingUnbackedSymbolNotFound"]]
 # fix = "checkpoint_keeps_sizes_of_its_body"
 # upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/_higher_order_ops/wrap.py, proxy_mode_key: example_out is computed first"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """`x[x > 0]` has a size that depends on data. In a checkpointed body it cannot be exported strictly.
 

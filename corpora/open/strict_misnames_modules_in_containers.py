@@ -18,12 +18,16 @@
 # status = "open"
 # signatures = [["structure", "mismatch", "calls", "unknown"]]
 # fix = "strict_names_modules_without_dict"
-# affected = ["2.13.0", "2.14.1"]
-# unaffected = ["2.9.1", "2.11.0"]
-# regression-since = "2.13.0"
 # upstream = ""
 # at-fault = "torch/_dynamo/variables/nn_module.py, record_nn_module_stack: re.sub(...)"
 # workaround = "code"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "fixed"
+# "2.11.0" = "fixed"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """`add` is recorded as run by `__dict__['_modules']['layers'].0` instead of `layers.0`.
 

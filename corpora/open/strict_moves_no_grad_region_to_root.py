@@ -19,10 +19,16 @@
 # status = "open"
 # signatures = [["outputs", "mismatch", "shape"]]
 # fix = "nodes_of_regions_have_module_stack"
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # upstream = ""
 # at-fault = "torch/_dynamo/output_graph.py, OutputGraph.create_node, which records no nn_module_stack"
 # workaround = "code"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """A submodule with a no_grad region: eager gives 4, unflatten gives 2, and another shape.
 

@@ -21,10 +21,15 @@
 # upstream = "https://github.com/pytorch/pytorch/issues/185888"
 # upstream-match = "mechanism"
 # upstream-fix = "https://github.com/pytorch/pytorch/pull/187890"
-# affected = ["2.9.1", "2.11.0", "2.13.0"]
-# unaffected = ["2.14.1"]
 # at-fault = "torch/_dynamo/variables/tensor.py, _sync_if_inplace_mutation: if has_tensor_arg"
 # workaround = "code"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "fixed"
+# "2.15.0" = "fixed"
 # ///
 """After squeeze_ the first dimension has size 2: eager multiplies by 2, the exported program by 1, silently.
 

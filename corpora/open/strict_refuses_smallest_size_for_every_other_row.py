@@ -21,8 +21,11 @@
 # signatures = [["guards", "crash", "refused", "size", "probe"]]
 # fix = "memory_format_of_nodes_adds_no_guards"
 # upstream = ""
-# affected = ["2.13.0"]
 # at-fault = "torch/fx/experimental/proxy_tensor.py, set_meta: its tensor_meta adds guards"
+#
+# [tool.exportdiff.versions]
+# "2.13.0" = "shows"
+# "2.15.0" = "shows"
 # ///
 """The model gives every other row, of two rows or more; the exported one refuses two rows."""
 

@@ -19,9 +19,12 @@
 # signatures = [["outputs", "mismatch", "kind"]]
 # fix = "strict_keeps_values_of_numpy_attributes"
 # upstream = ""
-# affected = ["2.13.0"]
 # at-fault = "torch/_dynamo/functional_export.py, DynamoGraphTransformer.placeholder: registers example_value"
 # workaround = "code"
+#
+# [tool.exportdiff.versions]
+# "2.13.0" = "shows"
+# "2.15.0" = "shows"
 # ///
 """What the program returns is a FakeTensor, without any data."""
 

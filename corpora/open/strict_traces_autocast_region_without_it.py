@@ -21,8 +21,14 @@
 # upstream = "https://github.com/pytorch/pytorch/issues/159623"
 # upstream-match = "mechanism"
 # upstream-fix = "https://github.com/pytorch/pytorch/pull/159661"
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/amp/autocast_mode.py, _enter_autocast: makes a node, and does not enter autocast"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """Everything that a strict export traces under autocast is recorded with the dtype that it has without.
 

@@ -19,8 +19,11 @@
 # signatures = [["outputs", "mismatch", "value", "fresh"]]
 # fix = "strict_files_generators_under_who_runs_them"
 # upstream = ""
-# affected = ["2.13.0"]
 # at-fault = "torch/_dynamo/symbolic_convert.py, InliningInstructionTranslator, parent.nn_module_stack"
+#
+# [tool.exportdiff.versions]
+# "2.13.0" = "shows"
+# "2.15.0" = "shows"
 # ///
 """A child yields two results, and the parent adds them; once unflattened, the second is computed twice.
 

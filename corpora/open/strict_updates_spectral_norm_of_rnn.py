@@ -19,10 +19,14 @@
 # signatures = [["purity", "mismatch", "export", "buffer", "value"]]
 # fix = "guards_run_no_properties"
 # upstream = ""
-# affected = ["2.11.0", "2.13.0", "2.14.1"]
-# unaffected = ["2.9.1"]
-# regression-since = "2.11.0"
 # at-fault = "torch/_dynamo/guards.py, GuardBuilder.HASATTR: hasattr runs properties"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "fixed"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """Exporting a model must not change it: here it changes a buffer of spectral_norm.
 

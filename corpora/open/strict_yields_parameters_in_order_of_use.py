@@ -18,8 +18,14 @@
 # signatures = [["structure", "mismatch", "order", "parameters"]]
 # fix = "strict_keeps_the_order_of_parameters"
 # upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/export/_trace.py, _strict_export: gm_torch_level keeps the order of Dynamo"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """The model has `weight` before `bias`, the exported program `bias` before `weight`.
 

@@ -18,8 +18,10 @@
 # signatures = [["state", "mismatch", "value", "buffer"]]
 # fix = "swap_keeps_modules_whose_results_are_unread"
 # upstream = ""
-# affected = ["2.13.0"]
 # at-fault = "torch/export/_swap.py, _remove_extraneous_pytrees: gm.graph.eliminate_dead_code()"
+#
+# [tool.exportdiff.versions]
+# "2.13.0" = "shows"
 # ///
 """A child counts its calls, and the model does not use its result: the module that is swapped in never runs.
 

@@ -19,8 +19,14 @@
 # signatures = [["outputs", "mismatch", "value", "fresh"]]
 # fix = "swap_takes_results_by_name"
 # upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/export/_swap.py, _deconstruct_outputs: enumerate(orig_outputs)"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """The model reads the second result of its child; with the child swapped it gets the first.
 

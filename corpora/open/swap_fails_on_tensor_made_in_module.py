@@ -19,8 +19,14 @@
 # signatures = [["outputs", "crash", "lower", "RuntimeError"]]
 # fix = "swap_removes_what_swapped_operators_read"
 # upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/export/_swap.py, _swap_module_helper: erase_nodes(gm, nodes)"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """The child cannot be swapped for itself: Graph.lint finds no attribute child.lifted_tensor_0.
 

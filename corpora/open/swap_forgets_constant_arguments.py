@@ -18,8 +18,14 @@
 # signatures = [["outputs", "mismatch", "value", "fresh"]]
 # fix = "swap_passes_constants_to_modules"
 # upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/export/_swap.py, _construct_inputs: tree_unflatten_args.append(None)"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """The child is swapped for itself, and takes its other branch: it is called with None for True.
 

@@ -19,9 +19,12 @@
 # signatures = [["outputs", "mismatch", "value", "fresh", "probe"]]
 # fix = "guards_are_called_by_the_root"
 # upstream = ""
-# affected = ["2.13.0"]
 # at-fault = """
 # torch/export/_unlift.py, _unlift_exported_program_lifted_states: first_call_function_nn_module_stack"""
+#
+# [tool.exportdiff.versions]
+# "2.13.0" = "shows"
+# "2.15.0" = "shows"
 # ///
 """The model negates an even number of rows; exported with three rows, the program is for odd numbers.
 

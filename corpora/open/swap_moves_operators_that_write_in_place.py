@@ -19,8 +19,14 @@
 # signatures = [["outputs", "mismatch", "value", "fresh"]]
 # fix = "swap_keeps_the_order_of_operators"
 # upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/export/_swap.py, _swap_module_helper: legalize_graph(gm)"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """The child reads x before it is doubled, and runs after that once it is swapped for itself.
 

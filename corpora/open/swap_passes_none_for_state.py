@@ -19,8 +19,14 @@
 # signatures = [["outputs", "crash", "run", "TypeError"]]
 # fix = "swap_passes_state_to_modules"
 # upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/export/_swap.py, _swap_module_helper: node_name_map"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """The child is swapped for itself, and is called with None for the buffer: TypeError.
 

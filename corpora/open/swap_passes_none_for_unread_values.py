@@ -19,8 +19,14 @@
 # signatures = [["outputs", "crash", "run", "AttributeError"]]
 # fix = "swap_passes_what_nothing_else_reads"
 # upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/export/_swap.py, _swap_modules: eliminate_dead_code before the modules are in the graph"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """The child is swapped for itself, and is called with None: AttributeError.
 

@@ -17,9 +17,12 @@
 # status = "open"
 # signatures = [["outputs", "crash", "run", "TypeError", "takes positional arguments but were given"]]
 # trigger = ["state.held", "state.registered_again"]
-# affected = ["2.13.0"]
 # upstream = ""
 # at-fault = "torch/export/unflatten.py, _ModuleFrame.remap_input: add_placeholder for any input"
+#
+# [tool.exportdiff.versions]
+# "2.13.0" = "shows"
+# "2.15.0" = "shows"
 # ///
 """A decoder is tied to an embedding: it cannot be replaced in the unflattened model, though it is preserved.
 

@@ -18,9 +18,12 @@
 # status = "open"
 # signatures = [["outputs", "crash", "run", "TypeError", "dropout.py:forward"]]
 # fix = "swap_passes_results_out_of_tuples"
-# affected = ["2.13.0"]
 # upstream = ""
 # at-fault = "torch/export/_swap.py, _try_remove_connecting_pytrees"
+#
+# [tool.exportdiff.versions]
+# "2.13.0" = "shows"
+# "2.15.0" = "shows"
 # ///
 """Two modules are swapped in: the second gets the tuple that the first returns.
 

@@ -19,9 +19,15 @@
 # signatures = [["sharing", "mismatch", "one-tensor-became-several", "parameter"]]
 # fix = "move_to_device_keeps_tied_weights"
 # upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/export/passes/__init__.py, move_to_device_pass: nn.Parameter(...) for each name"
 # workaround = "code"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """One parameter under two names is two parameters after move_to_device_pass, even to where it is.
 

@@ -19,8 +19,14 @@
 # signatures = [["outputs", "mismatch", "value"]]
 # fix = "unflatten_reads_what_was_written_in_place"
 # upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/export/unflatten.py, _ModuleFrame.remap_input: module_call_graph.get(self.fqn) is None"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """`Block` reads `y` after `Triple` has changed it in place; in the unflattened model it reads the input `x`.
 

@@ -19,8 +19,14 @@
 # signatures = [["outputs", "mismatch", "value", "fresh"]]
 # fix = "dispatcher_lends_its_state_to_each_call"
 # upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/export/unflatten.py, InterpreterModuleDispatcher.__init__: _call_modules is a list"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """torch.func.functional_call with a weight of zero, and the unflattened model runs with its own weight.
 

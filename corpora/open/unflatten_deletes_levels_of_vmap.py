@@ -21,8 +21,14 @@
 # ]
 # fix = "vmap_levels_are_side_effects"
 # upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/fx/node.py, Node.is_impure: knows the levels of jvp alone (_side_effectful_functions)"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """`ep.module()` is right; the unflattened program raises "your tensor may have escaped".
 

@@ -19,8 +19,14 @@
 # signatures = [["state", "mismatch", "value", "buffer"]]
 # fix = "batch_norm_writes_to_its_statistics"
 # upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/_library/utils.py, is_impure: schema.is_mutable"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """In training, `norm` moves its running mean from 0 to 0.1, even if its result is unused; unflattened it
 stays 0.

@@ -28,12 +28,16 @@
 #     ],
 # ]
 # fix = "clean_module_stacks_in_bodies"
-# affected = ["2.11.0", "2.13.0", "2.14.1"]
-# unaffected = ["2.9.1"]
-# regression-since = "2.11.0"
 # upstream = ""
 # at-fault = "torch/_dynamo/functional_export.py, clean_nn_module_stack_and_source_fn"
 # workaround = "code"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "fixed"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """A child calls an autograd.Function: unflatten says that node `_0` has a target that does not exist.
 

@@ -19,8 +19,11 @@
 # signatures = [["outputs", "crash", "run", "RuntimeError", "aten Expected value of type for argument but"]]
 # fix = "unflatten_updates_values_it_computes"
 # upstream = ""
-# affected = ["2.13.0"]
 # at-fault = "torch/export/unflatten.py, _IVals.update: n.name in node_names"
+#
+# [tool.exportdiff.versions]
+# "2.13.0" = "shows"
+# "2.15.0" = "shows"
 # ///
 """A preserved module updates a tensor in place, three times, and the result of unflatten raises RuntimeError.
 

@@ -25,9 +25,15 @@
 # unmasked = [["structure", "mismatch", "steps", "operands", "buffer", "input"]]
 # fix = "unflatten_copies_inputs_into_buffers"
 # upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/export/unflatten.py, _inplace_buffer_and_input_mutations"
 # workaround = "code"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """A decomposed program that copies an input into a buffer cannot be unflattened.
 

@@ -20,9 +20,15 @@
 # signatures = [["outputs", "crash", "run", "AttributeError", "object has no attribute"]]
 # fix = "fx_names_no_node_self"
 # upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/fx/graph.py, Graph.python_code: namespace = _Namespace(), without root_module"
 # workaround = "code"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """The attention has two children, `self` and `output`, as BERT's has: torch.compile of unflatten(ep) raises.
 

@@ -17,9 +17,12 @@
 # status = "open"
 # signatures = [["outputs", "crash", "run", "RuntimeError", "Node referenced nonexistent target"]]
 # fix = "dispatcher_has_constants_of_aliased_module"
-# affected = ["2.13.0"]
 # upstream = ""
 # at-fault = "torch/export/unflatten.py, UnflattenedModule._dispatch_modules: attrs_map has one name each"
+#
+# [tool.exportdiff.versions]
+# "2.13.0" = "shows"
+# "2.15.0" = "shows"
 # ///
 """Two modules share a layer, and one reads the layer's scale: unflattened, the model raises a RuntimeError.
 

@@ -29,8 +29,11 @@
 # ]
 # fix = "unflatten_writes_results_of_custom_operators"
 # upstream = ""
-# affected = ["2.13.0"]
 # at-fault = "torch/export/unflatten.py, _ModuleFrame.remap_input: takes any getitem for one of sizes"
+#
+# [tool.exportdiff.versions]
+# "2.13.0" = "shows"
+# "2.15.0" = "shows"
 # ///
 """The second call reads what the operator made of the buffer in the first: unflatten raises AttributeError.
 

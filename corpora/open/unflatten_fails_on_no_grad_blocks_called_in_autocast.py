@@ -23,8 +23,14 @@
 # ]
 # fix = "parts_of_autocast_stay_in_their_module"
 # upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/fx/passes/split_module.py, split_module: new_node.meta = node.meta.copy()"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """The exported program works; unflatten fails with KeyError: 'norm'.
 

@@ -21,7 +21,13 @@
 # fix = "new_statistics_are_no_results_of_calls"
 # upstream = ""
 # at-fault = "torch/export/exported_program.py, _get_updated_module_call_graph: provenance of the last node"
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """A preserved batch norm in training returns its new variance once the program was decomposed.
 

@@ -29,9 +29,15 @@
 # ]
 # fix = "unflatten_dispatches_calls_it_has"
 # upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/export/unflatten.py, UnflattenedModule._dispatch_modules: _get_attr"
 # workaround = "code"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """nn.Identity leaves no node in the graph, but a signature: unflatten looks for its module in vain."""
 

@@ -29,8 +29,14 @@
 # ]
 # fix = "preserve_no_call_of_graph_module"
 # upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/_export/passes/collect_tracepoints_pass.py, CollectTracepointsPass.call: popitem"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """A torch.fx.GraphModule is traced through without an entry in nn_module_stack, but its call is preserved.
 

@@ -29,8 +29,14 @@
 # ]
 # fix = "unflatten_returns_parameters_of_module"
 # upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/export/unflatten.py, _ModuleFrame.finalize_outputs: get_actual_output_node"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """A child returns its weight along with a result: RuntimeError, "Could not find output node p_0_weight".
 

@@ -21,8 +21,11 @@
 # ]]
 # fix = "flatten_sizes_as_tuples"
 # upstream = ""
-# affected = ["2.13.0"]
 # at-fault = "torch/fx/_pytree.py, tree_flatten_spec: spec != real_spec"
+#
+# [tool.exportdiff.versions]
+# "2.13.0" = "shows"
+# "2.15.0" = "shows"
 # ///
 """The encoder returns its features and their shape. Unflattened with its signature, it cannot be called."""
 

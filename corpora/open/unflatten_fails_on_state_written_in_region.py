@@ -29,8 +29,14 @@
 # ]
 # fix = "unflatten_reads_state_for_results_of_regions"
 # upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/export/unflatten.py, _ModuleFrame.remap_input: x.target.__module__ == '_operator'"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """`child` updates a buffer under no_grad and is called twice; unflatten fails: a bool has no attribute graph.
 

@@ -22,8 +22,11 @@
 # ]
 # fix = "strict_keeps_buffers_under_all_names"
 # upstream = ""
-# affected = ["2.13.0"]
 # at-fault = "torch/export/_trace.py, _move_non_persistent_buffers_to_tensor_constants: one name"
+#
+# [tool.exportdiff.versions]
+# "2.13.0" = "shows"
+# "2.15.0" = "shows"
 # ///
 """A layer that keeps its last input is twice in a list, and its caller reads what it keeps.
 

@@ -25,9 +25,15 @@
 # ]
 # fix = "unflatten_roots_nodes_of_no_module"
 # upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/export/unflatten.py, _fix_nn_module_stacks: prev_fqn, *next_fqns = fqns"
 # workaround = "code"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """A decomposed program that returns a view of an input that it writes to cannot be unflattened.
 

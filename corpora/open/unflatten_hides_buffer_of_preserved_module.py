@@ -19,8 +19,14 @@
 # signatures = [["state", "mismatch", "missing", "buffer"]]
 # fix = "unflatten_registers_buffers_of_dispatcher"
 # upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/export/unflatten.py, InterpreterModuleDispatcher.__init__: setattr"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """The state dict of the unflattened module has no `child.offset`; what is loaded for it goes nowhere.
 

@@ -19,11 +19,14 @@
 # status = "open"
 # signatures = [["guards", "mismatch", "accepted", "eval"]]
 # fix = "unflattened_module_refuses_to_switch_modes"
-# affected = ["2.13.0"]
 # upstream = "https://github.com/pytorch/pytorch/issues/151726"
 # upstream-match = "mechanism"
 # at-fault = "torch/export/unflatten.py, UnflattenedModule: takes train and eval from nn.Module"
 # workaround = "none: the mode is fixed by export; export the model once in train mode and once in eval mode"
+#
+# [tool.exportdiff.versions]
+# "2.13.0" = "shows"
+# "2.15.0" = "shows"
 # ///
 """A model with dropout is exported in train mode: after eval(), the unflattened module still drops values.
 

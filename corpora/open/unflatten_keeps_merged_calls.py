@@ -19,8 +19,14 @@
 # signatures = [["outputs", "crash", "lower", "AttributeError", "object has no attribute"]]
 # fix = "unflatten_finalizes_last"
 # upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/export/unflatten.py, _deduplicate_modules: the graph_module of each parent is older"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """A child with a child is called twice, alike; a copy of their parent: "object has no attribute '0'".
 

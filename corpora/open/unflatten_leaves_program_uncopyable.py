@@ -19,8 +19,14 @@
 # fix = "unflatten_copies_metadata"
 # upstream = ""
 # undetected-because = "each path has a program of its own, and copies it before it is unflattened"
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/export/unflatten.py, UnflattenedModule.__init__: self.meta[\"unflattened_module\"] = self"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """copy.deepcopy(ep) works at first; after torch.export.unflatten(ep) it raises.
 

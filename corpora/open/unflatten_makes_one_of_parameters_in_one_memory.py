@@ -20,8 +20,14 @@
 # signatures = [["sharing", "mismatch", "several-tensors-became-one"]]
 # fix = "unflatten_tells_parameters_by_identity"
 # upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/export/unflatten.py, UnflattenedModule.__init__: _id"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """Tied weights, and weight_norm on the embedding: unflatten gives two parameters one gradient.
 

@@ -19,8 +19,14 @@
 # signatures = [["outputs", "crash", "run", "RuntimeError", "Node referenced nonexistent target"]]
 # fix = "unflatten_finds_preserved_calls_in_variants"
 # upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/export/unflatten.py, UnflattenedModule._dispatch_modules: elide_call_indices"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """The graph of `outer@1` calls `child@1`, which is no more: all calls of `child` became one dispatcher.
 

@@ -20,8 +20,14 @@
 # ]
 # fix = "gather_constants_under_all_names"
 # upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/_export/non_strict_utils.py, _gather_constant_attrs: named_children()"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """The call of `other` gets two arguments, although the signature of the child is preserved.
 

@@ -22,8 +22,14 @@
 # fix = "literals_are_named_after_all_readers"
 # upstream = "https://github.com/pytorch/pytorch/pull/115222"
 # upstream-match = "place"
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/_export/passes/lift_constants_pass.py, get_constant_fqn: names the first reader alone"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """The call of `second` gets two arguments, against its preserved signature: no eager module can replace it.
 

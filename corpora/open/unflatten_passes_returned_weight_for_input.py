@@ -19,8 +19,11 @@
 # signatures = [["outputs", "mismatch", "value"]]
 # fix = "unflatten_sinks_arguments_by_place"
 # upstream = ""
-# affected = ["2.13.0"]
 # at-fault = "torch/export/unflatten.py, _sink_params: n.name not in module_id_to_inputs_removed"
+#
+# [tool.exportdiff.versions]
+# "2.13.0" = "shows"
+# "2.15.0" = "shows"
 # ///
 """Two calls of a layer that returns its weight for a penalty: eager gives x * 9, the unflattened model 3 * 3.
 

@@ -21,9 +21,15 @@
 # ]
 # fix = "unflatten_reads_sizes_of_arguments"
 # upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/export/unflatten.py, _ModuleFrame.copy_sym_call_function: remap_input, x.args"
 # workaround = "code"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """unflatten calls `child(x, x + 1)`, although the signature of `child` is preserved and takes one argument.
 

@@ -18,8 +18,14 @@
 # signatures = [["purity", "mismatch", "lower", "prints", "standard output"]]
 # fix = "unflatten_prints_nothing"
 # upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/export/unflatten.py, _IVals.read: print(\"Checking mutability\", ...)"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """The model updates a buffer of `child` before the call; unflatten says "Checking mutability ..." about it.
 

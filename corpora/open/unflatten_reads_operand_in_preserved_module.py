@@ -28,9 +28,15 @@
 # ]
 # fix = "unflatten_passes_what_is_no_mutation"
 # upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/export/unflatten.py, _IVals.read: mf.remap_input(node.args[0])"
 # workaround = "code"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """`child` reads `scaled`, which its parent has computed; in the unflattened module it reads `x` instead.
 

@@ -27,8 +27,14 @@
 # ]
 # fix = "unflatten_tells_tensors_by_dtype"
 # upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/export/unflatten.py, UnflattenedModule.__init__, _id: no dtype and no bits in _TensorID"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """`back` is the conjugate of `turn`: turning there and back changes nothing. After unflatten it turns twice.
 

@@ -18,9 +18,15 @@
 # status = "open"
 # signatures = [["guards", "crash", "refused"]]
 # fix = "unflatten_compares_structure_as_module"
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # upstream = ""
 # at-fault = "torch/export/unflatten.py, process_forward_inputs: in_spec != signature.in_spec"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """Called as it was exported, the unflattened module raises "There is no flat args adapter specified".
 

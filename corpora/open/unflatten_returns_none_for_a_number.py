@@ -19,8 +19,14 @@
 # signatures = [["outputs", "mismatch", "python-value", "fresh"]]
 # fix = "unflatten_returns_constants_of_module"
 # upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/export/unflatten.py, _ModuleFrame.finalize_outputs: orig_outputs.append(None)"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """`child` returns a tensor and the number 3: in the unflattened model, it returns None for the number.
 

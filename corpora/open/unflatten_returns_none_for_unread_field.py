@@ -19,8 +19,14 @@
 # signatures = [["outputs", "crash", "run", "RuntimeError", "_pytree.py:tree_flatten_spec"]]
 # fix = "effect_removal_keeps_arguments"
 # upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/export/_remove_effect_tokens_pass.py, _remove_effect_tokens: eliminate_dead_code"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """`right` is unused, so unflatten removes the view that makes it from the graph as dead code.
 

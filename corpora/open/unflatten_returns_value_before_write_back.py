@@ -19,8 +19,14 @@
 # signatures = [["structure", "mismatch", "steps", "operands", "input", "result"]]
 # fix = "unflatten_returns_what_it_writes_to"
 # upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/export/unflatten.py, _inplace_buffer_and_input_mutations: return_args"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """A decomposed program returns the input that it writes to; once unflattened it returns a copy.
 

@@ -20,8 +20,14 @@
 # fix = "subgraphs_get_names_of_their_own"
 # upstream = "https://github.com/pytorch/pytorch/issues/164030"
 # upstream-match = "mechanism"
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/export/exported_program.py, ExportedProgram.__init__: subgraphs keep names of the model"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """`submod_1` adds; after unflatten its call runs the body of the no_grad region instead, which multiplies.
 

@@ -19,8 +19,14 @@
 # signatures = [["sharing", "mismatch", "memory-no-longer-shared"]]
 # fix = "unflatten_copies_memory_once"
 # upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/export/unflatten.py, UnflattenedModule.__init__, the loop over graph_signature.buffers"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """One buffer is a view of another: eager gives [1, 0], `ep.module()` too, unflatten gives [0, 0].
 

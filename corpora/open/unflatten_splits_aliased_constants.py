@@ -19,8 +19,14 @@
 # signatures = [["sharing", "mismatch", "one-tensor-became-several"]]
 # fix = "unflatten_shares_constants"
 # upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/export/unflatten.py, UnflattenedModule.__init__, the loop over constants"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """Two modules share a non-persistent buffer: after unflatten, what one writes the other never sees.
 

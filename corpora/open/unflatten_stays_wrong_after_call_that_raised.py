@@ -19,10 +19,13 @@
 # status = "open"
 # signatures = [["guards", "mismatch", "after-refusal", "value", "dtype"]]
 # fix = "unflatten_starts_with_first_calls"
-# affected = ["2.13.0"]
 # upstream = ""
 # at-fault = "torch/export/unflatten.py, InterpreterModuleDispatcher.forward: _num_calls"
 # workaround = "code"
+#
+# [tool.exportdiff.versions]
+# "2.13.0" = "shows"
+# "2.15.0" = "shows"
 # ///
 """Once a call raises between two calls of a preserved module, the unflattened model stays wrong.
 

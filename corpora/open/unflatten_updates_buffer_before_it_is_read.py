@@ -19,9 +19,15 @@
 # signatures = [["outputs", "mismatch", "value"]]
 # fix = "unflatten_writes_back_after_the_last_reading"
 # upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/export/unflatten.py, _inplace_buffer_and_input_mutations: graph.inserting_after(mutation)"
 # workaround = "code"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """A step computes the new state first, then the result from the old state: unflatten uses the new one.
 

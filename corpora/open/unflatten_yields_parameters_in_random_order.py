@@ -19,8 +19,14 @@
 # signatures = [["structure", "mismatch", "order", "parameters"]]
 # fix = "dispatcher_yields_state_in_order"
 # upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/export/unflatten.py, UnflattenedModule._dispatch_modules: attrs_map = defaultdict(set)"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """The parameters of the LSTM come in another order in each process.
 

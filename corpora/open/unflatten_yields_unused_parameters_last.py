@@ -18,8 +18,14 @@
 # signatures = [["structure", "mismatch", "order", "parameters"]]
 # fix = "unflatten_keeps_unused_parameters_in_place"
 # upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/export/unflatten.py, UnflattenedModule.__init__: restore aliased/unused params"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """The model has `weight` before `bias`, the unflattened one `bias` before `weight`, which nothing reads.
 

@@ -28,11 +28,14 @@
 #     ],
 # ]
 # fix = "shapes_of_unflattened_module_follow_its_names"
-# affected = ["2.13.0"]
 # upstream = "https://github.com/pytorch/pytorch/issues/171964"
 # upstream-match = "mechanism"
 # upstream-fix = "https://github.com/pytorch/pytorch/pull/184966"
 # at-fault = "torch/export/dynamic_shapes.py, _combine_args: reads the signature of forward"
+#
+# [tool.exportdiff.versions]
+# "2.13.0" = "shows"
+# "2.15.0" = "shows"
 # ///
 """A model is exported with a dynamic size, unflattened, and exported again in the same way: UserError."""
 

@@ -18,9 +18,12 @@
 # status = "open"
 # signatures = [["purity", "mismatch", "run", "global", "raised", "functorch level"]]
 # fix = "graphs_leave_levels_when_they_raise"
-# affected = ["2.13.0"]
 # upstream = ""
 # at-fault = "torch/fx/graph_module.py, GraphModule.recompile: code without try and finally"
+#
+# [tool.exportdiff.versions]
+# "2.13.0" = "shows"
+# "2.15.0" = "shows"
 # ///
 """A call that raises inside `torch.vmap` leaves its level behind for all that follows.
 

@@ -23,8 +23,11 @@
 # ]
 # fix = "branches_may_write_when_decomposed"
 # upstream = ""
-# affected = ["2.13.0"]
 # at-fault = "torch/_higher_order_ops/auto_functionalize.py, FunctionalCallableWithEpilogue.__call__"
+#
+# [tool.exportdiff.versions]
+# "2.13.0" = "shows"
+# "2.15.0" = "other"
 # ///
 """One branch counts with a custom operator; export takes it, and run_decompositions raises.
 

@@ -13,8 +13,11 @@
 # undetected-because = "example inputs and their variations are no tensors that fail a check of values"
 # fix = "regions_have_the_effects_of_their_bodies"
 # upstream = ""
-# affected = ["2.13.0"]
 # at-fault = "torch/fx/node.py, Node.is_impure: higher order operators are pure, whatever their subgraphs do"
+#
+# [tool.exportdiff.versions]
+# "2.13.0" = "shows"
+# "2.15.0" = "shows"
 # ///
 """The inner torch.cond checks its input; its result is unused, and export deletes it.
 

@@ -12,8 +12,10 @@
 # signatures = [["gradients", "mismatch", "value", "state"]]
 # fix = "unflatten_tells_parameters_from_their_views"
 # upstream = ""
-# affected = ["2.13.0"]
 # at-fault = "torch/export/unflatten.py, UnflattenedModule.__init__, consts_map"
+#
+# [tool.exportdiff.versions]
+# "2.13.0" = "shows"
 # ///
 """No gradient is to flow through a buffer that is the detached weight. Unflattened, the weight gets it twice.
 

@@ -13,7 +13,7 @@ from exportdiff.cli import main
 from exportdiff.interfaces.reports.known_bug_pages import api_lines, index_lines
 from exportdiff.interfaces.reports.known_bug_sheets import FULL, sheet_lines
 from exportdiff.interfaces.reports.text import TEXT_WIDTH
-from exportdiff.known.catalog import chosen, sheet_of
+from exportdiff.known.catalog import chosen, in_order, sheet_of
 from exportdiff.known.corpus.apis import APIS, api_of
 from exportdiff.known.corpus.entry import OPEN, VARIANTS
 from exportdiff.known.corpus.ids import next_id, wrong_id
@@ -23,7 +23,7 @@ from support.the_corpus import all_causes, entries
 
 COPIED = re.compile(r"https://|corpora/")
 ROOTS = entries(OPEN)
-SHEETS = tuple(map(sheet_of, all_causes()))
+SHEETS = in_order(map(sheet_of, all_causes()))
 
 
 def test_each_root_cause_has_an_id_that_no_other_had() -> None:

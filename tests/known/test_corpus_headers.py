@@ -6,9 +6,13 @@ import ast
 import re
 from collections import Counter, defaultdict
 
+import pytest
+
+from exportdiff.cli import main
 from exportdiff.known.corpus.entry import OPEN, VARIANTS, Entry
 from exportdiff.known.corpus.first_difference import MARK, marked_lines, wrong_mark
 from support.folders import CORPORA
+from support.of_this_torch import PINNED
 from support.the_corpus import CANDIDATES, all_causes, entries
 
 ROOTS = {entry.name: entry for entry in entries(OPEN)}
@@ -46,11 +50,31 @@ def test_a_fix_belongs_to_one_root_cause() -> None:
 def test_a_variant_with_the_fix_of_its_entry_shows_otherwise() -> None:
     """What shows alike on the same path and versions, with the same fix, needs no file of its own."""
     shown = Counter(
-        (entry.fix, entry.path, entry.signatures, entry.affected)
+        (entry.fix, entry.path, entry.signatures, entry.versions.on("shows"))
         for entry in ALL.values()
         if entry.fix and entry.signatures
     )
     assert [key for key, count in shown.items() if count > 1] == []
+
+
+def test_every_file_was_tried_on_the_pinned_torch_and_shows_there() -> None:
+    shown = {name: dict(entry.versions.rows).get(PINNED) for name, entry in ALL.items()}
+    assert {name: each for name, each in shown.items() if each != "shows"} == {}
+
+
+def test_what_is_fixed_in_the_newest_torch_is_listed_apart(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(CORPORA.parent)
+    assert main(["corpus", "list"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    fixed = [cause.entry for cause in all_causes() if not cause.open]
+    assert [line for line in lines if line.startswith("fixed in")] == [
+        f"fixed in {', '.join(each.versions.fixed_in)}  {each.file.relative_to(CORPORA.parent)}  {each.title}"
+        for each in fixed
+    ]
+    bugs = [line for line in lines if line.startswith(("A  ", "B  ", "C  "))]
+    assert len(bugs) == len(all_causes()) - len(fixed)
 
 
 def test_root_causes_are_ordered_by_severity_and_harm() -> None:

@@ -11,6 +11,7 @@ from exportdiff.interfaces.reports.known_bug_pages import worst_table
 from exportdiff.known.catalog import sheet_of
 from exportdiff.known.corpus.entry import CORPORA, FIXES, find_files, read_entry
 from exportdiff.known.corpus.ranking import RootCause, root_causes
+from exportdiff.known.corpus.versions import by_old_keys
 from exportdiff.runtime.patching.fixes import read_candidates
 
 if TYPE_CHECKING:
@@ -29,10 +30,11 @@ def add_parser(actions: Subparsers) -> None:
     parser = actions.add_parser(
         "list",
         help="print one line for each root cause, the most severe first",
-        description="Print one line for each root cause: severity, whether it is silent, the file, what is "
-        "wrong, how many variants it has, what its fix does, and the upstream thread. A: everyday code, "
-        "wrong without an error, or broken without a workaround; B: occasional code, or an error that has a "
-        "workaround; C: contrived code, or no result is wrong.",
+        description="Print one line for each root cause that shows on the newest torch on which it was "
+        "tried: severity, whether it is silent, the file, what is wrong, how many variants it has, what its "
+        "fix does, and the upstream thread. A: everyday code, wrong without an error, or broken without a "
+        "workaround; B: occasional code, or an error that has a workaround; C: contrived code, or no result "
+        "is wrong. Those that are fixed follow.",
     )
     parser.add_argument("--first", type=int, metavar="N", help="only the N most severe")
     form = parser.add_mutually_exclusive_group()
@@ -54,13 +56,18 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print(json.dumps([_document(entry, fixes) for entry in entries], indent=1, ensure_ascii=False))
         return 0
-    causes = root_causes(entries)[: arguments.first]
+    every = root_causes(entries)
+    causes = [cause for cause in every if cause.open][: arguments.first]
     if arguments.markdown:
         print("\n".join(worst_table([sheet_of(cause) for cause in causes])))
         return 0
     for cause in causes:
         print("  ".join(_cells(cause, fixes)))
     if arguments.first is None:
+        for cause in every:
+            if not cause.open:
+                versions = ", ".join(cause.entry.versions.fixed_in)
+                print(f"fixed in {versions}  {cause.entry.file}  {cause.entry.title}")
         for entry in entries:
             if entry.problem or entry.status != "open":
                 print(f"{entry.file} {entry.problem}" if entry.problem else f"{entry.status}  {entry.file}")
@@ -69,8 +76,11 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _document(entry: Entry, fixes: Candidates) -> dict[str, object]:
     kind = fixes[entry.fix][0].kind if entry.fix in fixes else ""
+    tried = {"versions": dict(entry.versions.rows), **by_old_keys(entry.versions)}
+    tried["regression_since"] = entry.versions.appeared_in
     labels = {"severity": entry.severity, "severity_because": entry.reach_because}
-    return {**asdict(entry), **labels, "file": str(entry.file), "root_cause": entry.root, "fix_kind": kind}
+    named = {"file": str(entry.file), "root_cause": entry.root, "fix_kind": kind}
+    return {**asdict(entry), **tried, **labels, **named}
 
 
 def _cells(cause: RootCause, fixes: Candidates) -> Iterator[str]:

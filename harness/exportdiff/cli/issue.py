@@ -56,7 +56,9 @@ def run(arguments: argparse.Namespace) -> int:
         print(f"exportdiff knows this bug as {entry.id} (exportdiff known {entry.id})", file=sys.stderr)
     if entry.variant_of:
         print(f"a variant: {root.name} shows the same root cause by a more natural program", file=sys.stderr)
-    if entry.upstream and entry.upstream_match in (None, "mechanism"):
+    if not entry.versions.open:
+        print(f"do not file it, it is fixed: {entry.versions.in_words}", file=sys.stderr)
+    elif entry.upstream and entry.upstream_match in (None, "mechanism"):
         mended = f" (a fix: {entry.upstream_fix})" if entry.upstream_fix else ""
         print(f"already reported: {entry.upstream}{mended}; add to that thread instead", file=sys.stderr)
     else:

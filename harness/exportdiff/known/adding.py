@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING
 
 from exportdiff.core.errors import UsageError
 from exportdiff.core.program_text.canonical import fingerprint
-from exportdiff.known.corpus.entry import HEADER, find_files, read_entry
+from exportdiff.known.corpus.entry import find_files, read_entry
+from exportdiff.known.corpus.header import HEADER
 from exportdiff.known.corpus.ids import next_id
+from exportdiff.known.corpus.versions import header_lines, versions
 from exportdiff.runtime.processes.child import Death, TaskFailure
 from exportdiff.runtime.processes.in_child import call_fresh
 from exportdiff.runtime.processes.script import run_file
@@ -150,10 +152,6 @@ def _header(entry: Entry, source: str, title: str, new_id: str) -> str:
         "kind": entry.kind,
         "status": "open",
         "signatures": [list(words) for words in entry.signatures],
-        "affected": list(entry.affected or (torch,)),
-        "unaffected": list(entry.unaffected),
-        "undecided": list(entry.undecided),
-        "regression-since": entry.regression_since,
         "at-fault": entry.at_fault,
     }
     if entry.upstream is not None:
@@ -170,6 +168,7 @@ def _header(entry: Entry, source: str, title: str, new_id: str) -> str:
         "# [tool.exportdiff]",
         # JSON and TOML write strings and lists of strings in the same way.
         *(f"# {key} = {json.dumps(value, ensure_ascii=False)}" for key, value in fields.items() if value),
+        *header_lines(entry.versions if entry.versions.rows else versions({torch: "shows"})),
         "# ///",
     ]
     return "\n".join(lines) + "\n"

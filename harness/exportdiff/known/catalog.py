@@ -15,7 +15,7 @@ from exportdiff.known.upstream.plain_program import plain_program
 
 if TYPE_CHECKING:
     import pathlib
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from exportdiff.known.corpus.entry import Entry
 
@@ -25,8 +25,10 @@ class BugSheet:
     """A root cause, as people look it up."""
 
     entry: Entry
-    variants: tuple[str, ...]
+    variants: tuple[str, ...] = ()
     """The names of other files with the same cause."""
+    open: bool = True
+    """Whether the bug is in the newest torch that was tried."""
 
     @cached_property
     def bug(self) -> KnownBug:
@@ -83,13 +85,18 @@ class BugSheet:
 
 
 def read_sheets(corpora: pathlib.Path) -> tuple[BugSheet, ...]:
-    """Return the root causes of a corpus, the most severe first."""
-    return tuple(map(sheet_of, read_root_causes(corpora)))
+    """Return the root causes of a corpus: first those of the newest torch, and of these the most severe."""
+    return in_order(map(sheet_of, read_root_causes(corpora)))
+
+
+def in_order(sheets: Iterable[BugSheet]) -> tuple[BugSheet, ...]:
+    """Put what is fixed in the newest torch at the end."""
+    return tuple(sorted(sheets, key=lambda sheet: not sheet.open))
 
 
 def sheet_of(cause: RootCause) -> BugSheet:
     """Return what people look up about a root cause."""
-    return BugSheet(cause.entry, tuple(each.name for each in cause.variants))
+    return BugSheet(cause.entry, tuple(each.name for each in cause.variants), cause.open)
 
 
 def chosen(sheets: Sequence[BugSheet], search: Sequence[str]) -> tuple[BugSheet, ...]:

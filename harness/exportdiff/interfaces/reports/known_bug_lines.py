@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from exportdiff.interfaces.checking.found import SURE
 from exportdiff.interfaces.reports.text import wrapped
-from exportdiff.interfaces.wording import listed
 from exportdiff.known.corpus.known_bug import not_found
 
 if TYPE_CHECKING:
@@ -58,8 +57,8 @@ class KnownBugLines:
         if bug is not None and found.meaning != "harmless":
             yield wrapped(f"  why: {bug.cause}")
             yield f"  how sure: the finding {SURE[found.by]} this bug"
-            if versions := versions_in_words(bug):
-                yield wrapped(f"  versions: {versions}")
+            if words := bug.versions.in_words:
+                yield wrapped(f"  versions: {words}")
             yield from (wrapped(f"  {name}: {text}") for name, text in thread(bug))
         yield f"  read more: {self._file(cause)}"
         if bug is not None and bug.workaround is not None and found.meaning != "harmless":
@@ -77,15 +76,6 @@ def _id(cause: KnownCause) -> tuple[str, ...]:
 
 def _title(cause: KnownCause) -> str:
     return cause.bug.title if cause.bug is not None else cause.root
-
-
-def versions_in_words(bug: KnownBug) -> str:
-    """Say which of the versions that were tried have the bug."""
-    if not bug.affected:
-        return ""
-    fixed = f"fixed in {listed(bug.fixed_in)}" if bug.fixed_in else "fixed in none that was tried"
-    older = f"; not yet in {listed(bug.not_yet_in)}" if bug.not_yet_in else ""
-    return f"shows in torch {listed(bug.affected)}; {fixed}{older}"
 
 
 def thread(bug: KnownBug) -> Iterator[tuple[str, str]]:

@@ -6,8 +6,8 @@ import pathlib
 import re
 from typing import TYPE_CHECKING
 
-from exportdiff.interfaces.reports.known_bug_lines import versions_in_words
 from exportdiff.interfaces.reports.known_bug_sheets import instead, links
+from exportdiff.interfaces.wording import listed
 from exportdiff.known.corpus.apis import APIS, Api
 from exportdiff.known.corpus.topics import TOPICS
 
@@ -43,7 +43,7 @@ def index_lines(sheets: Sequence[BugSheet]) -> Iterator[str]:
     yield "# Known bugs of torch\n"
     yield f"{_joined(_INTRODUCTION)}\n"
     yield "## The worst\n"
-    yield from worst_table(sheets[:WORST])
+    yield from worst_table([sheet for sheet in sheets if sheet.open][:WORST])
     yield ""
     yield "## By API\n"
     for api in APIS:
@@ -75,7 +75,7 @@ def api_lines(api: Api, sheets: Sequence[BugSheet]) -> Iterator[str]:
     own = [sheet for sheet in sheets if sheet.api is api]
     if not own:
         yield "The corpus has no bug of this API."
-    yield from (f"- [{sheet.entry.id}](#{_anchor(sheet)}) {sheet.entry.title}" for sheet in own)
+    yield from (f"- [{sheet.entry.id}](#{_anchor(sheet)}) {_title(sheet)}" for sheet in own)
     yield ""
     for sheet in own:
         yield from _section(sheet)
@@ -86,7 +86,7 @@ def _section(sheet: BugSheet) -> Iterator[str]:
     yield f"## {entry.id}\n"
     yield f"**{entry.title}**\n"
     yield f"- {entry.severity}, {entry.harm}; {entry.reach}: {entry.reach_because}"
-    if versions := versions_in_words(bug):
+    if versions := bug.versions.in_words:
         yield f"- versions: {versions}"
     yield f"- why: {bug.cause}"
     yield from (f"- {name}: {_linked(target)}" for name, target in links(sheet))
@@ -107,7 +107,13 @@ def _linked(target: str | pathlib.Path) -> str:
 
 
 def _item(sheet: BugSheet) -> str:
-    return f"- [{sheet.entry.id}]({_link(sheet)}) {sheet.entry.title}"
+    return f"- [{sheet.entry.id}]({_link(sheet)}) {_title(sheet)}"
+
+
+def _title(sheet: BugSheet) -> str:
+    """Return the title, and whether the newest torch has the bug."""
+    fixed = f" (fixed in {listed(sheet.entry.versions.fixed_in)})" if not sheet.open else ""
+    return f"{sheet.entry.title}{fixed}"
 
 
 def _link(sheet: BugSheet) -> str:

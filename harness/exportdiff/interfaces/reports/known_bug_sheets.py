@@ -6,7 +6,7 @@ import pathlib
 import textwrap
 from typing import TYPE_CHECKING
 
-from exportdiff.interfaces.reports.known_bug_lines import thread, versions_in_words
+from exportdiff.interfaces.reports.known_bug_lines import thread
 from exportdiff.interfaces.reports.text import TEXT_WIDTH, wrapped
 from exportdiff.interfaces.wording import counted
 from exportdiff.known.corpus.entry import FIXES
@@ -45,7 +45,7 @@ def _sheet(sheet: BugSheet) -> Iterator[str]:
     yield _title(sheet)
     yield wrapped(f"  harm: {entry.harm}; {entry.reach}: {entry.reach_because}")
     yield wrapped(f"  why: {bug.cause}")
-    if versions := versions_in_words(bug):
+    if versions := bug.versions.in_words:
         yield wrapped(f"  versions: {versions}")
     yield ""
     yield textwrap.indent(sheet.program, "    ")

@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 from exportdiff.core import own_code
 from exportdiff.core.program_text.parsing import parse
+from exportdiff.known.corpus.header import HEADER
 from exportdiff.known.corpus.ids import wrong_id
 from exportdiff.known.corpus.severity import Harm, Reach, Severity, severity, wrong_labels
 from exportdiff.known.corpus.topics import wrong_topics
+from exportdiff.known.corpus.versions import NOT_TRIED, Versions, read_versions, wrong_versions
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -58,8 +60,6 @@ FUNCTIONS = {
 WORKAROUND = ("make_workaround", "workaround_options", "workaround_call")
 """The functions of a workaround: they return the model and its inputs, return keyword arguments for
 torch.export.export, and call the result of the path."""
-
-HEADER = re.compile(r"^# /// script\n(?P<toml>(#( .*)?\n)+?)# ///$", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -110,14 +110,11 @@ class Entry:
     """The day of the last search for a thread, as ``2026-11-26``; empty if the day is not known."""
     defended: str = ""
     """``THREAD: REASON`` if PyTorch's maintainers have defended the behaviour; else empty."""
-    affected: tuple[str, ...] = ()
-    """The tried versions of torch that have the bug. ``exportdiff corpus bisect`` writes these fields."""
-    unaffected: tuple[str, ...] = ()
-    """The tried versions that do not have the bug."""
-    undecided: tuple[str, ...] = ()
-    """The tried versions on which the file fails in another way."""
-    regression_since: str = ""
-    """The first version with the bug after one without it; empty if the oldest tried version has it."""
+    versions: Versions = NOT_TRIED
+    """What it showed on the versions of torch on which it ran; ``exportdiff corpus bisect`` writes it."""
+    hash_seeds: int = 1
+    """Above 1 if the hash seed decides whether the bug shows: the file shows it if it does with one of
+    PYTHONHASHSEED = 0, 1, ..., and this is how many are tried."""
     unmasked: tuple[tuple[str, ...], ...] = ()
     """The beginnings of the signatures of findings that appear only with the fix in place."""
     undetected_because: str = ""
@@ -192,7 +189,7 @@ def read_entry(file: pathlib.Path) -> Entry:
     if status not in EXPECTED:
         known = ", ".join(EXPECTED)
         return Entry(file, problem=f"has status {status!r} in [tool.exportdiff]; expected {known}")
-    if problem := _renamed_key(table) or _wrong_fixes(table) or _wrong_word(table) or problem_in(source):
+    if problem := _wrong(table) or problem_in(source):
         return Entry(file, status, problem=problem)
     return Entry(
         file,
@@ -220,10 +217,8 @@ def read_entry(file: pathlib.Path) -> Entry:
         upstream_fix=str(table.get("upstream-fix", "")),
         upstream_searched=str(table.get("upstream-searched", "")),
         defended=" ".join(str(table.get("defended", "")).split()),
-        affected=_versions(table.get("affected", ())),
-        unaffected=_versions(table.get("unaffected", ())),
-        undecided=_versions(table.get("undecided", ())),
-        regression_since=str(table.get("regression-since", "")),
+        versions=read_versions(table),
+        hash_seeds=table.get("hash-seeds", 1),
         unmasked=tuple(tuple(map(str, words)) for words in table.get("unmasked", ())),
         undetected_because=str(table.get("undetected-because", "")),
         unmasked_by=tuple(table.get("unmasked-by", ())),
@@ -233,9 +228,9 @@ def read_entry(file: pathlib.Path) -> Entry:
     )
 
 
-def _versions(value: object) -> tuple[str, ...]:
-    """Read a list of versions. Old files have one version, or a range, as a string."""
-    return tuple(map(str, value)) if isinstance(value, list) else tuple(filter(None, (str(value or ""),)))
+def _wrong(table: dict[str, Any]) -> str:
+    """Return a message about the first mistake in a header; empty if there is none."""
+    return _renamed_key(table) or _wrong_fixes(table) or _wrong_word(table) or wrong_versions(table)
 
 
 def _renamed_key(table: dict[str, Any]) -> str:
@@ -259,6 +254,9 @@ def _wrong_word(table: dict[str, Any]) -> str:
     """Return a message about a key with an unknown word; empty if there is none."""
     if problem := wrong_labels(table) or wrong_topics(table.get("topics", [])) or wrong_id(table):
         return problem
+    seeds = table.get("hash-seeds", 1)
+    if not isinstance(seeds, int) or seeds < 1:
+        return f"has hash-seeds {seeds!r} in [tool.exportdiff]; expected a number of seeds"
     workaround = table.get("workaround", "code")
     if workaround != "code" and not re.match("none: .", str(workaround)):
         return f"has workaround {workaround!r} in [tool.exportdiff]; expected 'code' or 'none: REASON'"

@@ -28,6 +28,11 @@ class RootCause:
     """Its variants, sorted by name."""
 
     @property
+    def open(self) -> bool:
+        """Whether the bug is in the newest torch that was tried: one of its files shows it there."""
+        return any(each.versions.open for each in (self.entry, *self.variants))
+
+    @property
     def fixes(self) -> tuple[str, ...]:
         """The names of its fixes, first that of the entry. Variants may need a fix in another place."""
         return tuple(dict.fromkeys(each.fix for each in (self.entry, *self.variants) if each.fix))

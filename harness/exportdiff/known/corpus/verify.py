@@ -63,7 +63,7 @@ def incomplete(entry: Entry, fixes: Mapping[str, Fix], tags: Collection[str]) ->
         "check": entry.check,
         "kind": entry.kind,
         "signatures": entry.signatures or entry.undetected_because,
-        "affected": entry.affected,
+        "versions": entry.versions.rows,
         "at-fault": entry.at_fault,
     }
     if not entry.variant_of:
