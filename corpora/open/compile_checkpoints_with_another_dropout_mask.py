@@ -20,6 +20,7 @@
 # fix = "checkpoint_that_runs_preserves_random_state"
 # upstream = "https://github.com/pytorch/pytorch/pull/160883"
 # upstream-match = "place"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_higher_order_ops/wrap.py, tag_activation_checkpoint_impl: preserve_rng_state"
 #
 # [tool.exportdiff.versions]

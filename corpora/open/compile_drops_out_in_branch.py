@@ -18,7 +18,9 @@
 # status = "open"
 # signatures = [["state", "mismatch", "value", "buffer"]]
 # fix = "branches_write_to_any_argument"
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/pull/146658"
+# upstream-match = "place"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_higher_order_ops/utils.py, check_input_alias_and_mutation_return_outputs: node.args"
 #
 # [tool.exportdiff.versions]

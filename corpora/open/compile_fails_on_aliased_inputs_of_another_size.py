@@ -21,7 +21,9 @@
 # ]
 # fix = "aliased_inputs_of_dynamic_size_get_a_base"
 # undetected-because = "no off-spec call gives two inputs that share memory another size at once"
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/issues/194747"
+# upstream-match = "place"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_functorch/_aot_autograd/runtime_wrappers.py, merge_view_inputs: set_ of a storage"
 #
 # [tool.exportdiff.versions]

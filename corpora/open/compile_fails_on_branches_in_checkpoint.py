@@ -19,7 +19,9 @@
 # status = "open"
 # signatures = [["outputs", "crash", "run", "NotImplementedError", "wrap.py:run_with_interpreter"]]
 # fix = "checkpoint_passes_control_flow"
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/issues/147879"
+# upstream-match = "mechanism"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_higher_order_ops/wrap.py, tag_activation_checkpoint_impl: context_fn_with_graph_id"
 #
 # [tool.exportdiff.versions]

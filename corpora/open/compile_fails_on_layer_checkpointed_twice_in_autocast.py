@@ -22,7 +22,9 @@
 #      "wrap.py:run_with_interpreter", "_compile.py:inner", "checkpoint.py:__torch_dispatch__"],
 # ]
 # fix = "checkpoint_is_selective_only_when_traced"
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/issues/193338"
+# upstream-match = "mechanism"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_higher_order_ops/wrap.py, tag_activation_checkpoint_impl: selective without a trace"
 #
 # [tool.exportdiff.versions]

@@ -18,7 +18,9 @@
 # status = "open"
 # signatures = [["inputs", "mismatch", "shape"]]
 # fix = "set_of_an_input_may_change_its_sizes"
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/pull/111554"
+# upstream-match = "place"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_functorch/_aot_autograd/functional_utils.py, has_metadata_mutation: after set_"
 #
 # [tool.exportdiff.versions]

@@ -20,6 +20,10 @@
 # signatures = [["gradients", "mismatch", "none", "state", "new"]]
 # fix = "no_gradient_flows_from_unused_outputs"
 # upstream = "https://github.com/pytorch/pytorch/issues/131794"
+# upstream-match = "mechanism"
+# upstream-fix = "https://github.com/pytorch/pytorch/pull/186355"
+# upstream-searched = "2026-11-26"
+# defended = "https://github.com/pytorch/pytorch/issues/151884: None and zeros are equivalent in practice"
 # at-fault = "torch/_functorch/_aot_autograd/runtime_wrappers.py, CompiledFunction.forward"
 # workaround = "code"
 #

@@ -21,6 +21,7 @@
 # unmasked = [["aliasing", "mismatch", "no-longer-shared", "input", "output"]]
 # fix = "outputs_written_detached_keep_their_gradients"
 # upstream = ""
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_functorch/_aot_autograd/collect_metadata_analysis.py, OutputType.alias_of_input"
 #
 # [tool.exportdiff.versions]

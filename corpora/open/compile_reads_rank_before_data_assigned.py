@@ -18,7 +18,9 @@
 # status = "open"
 # signatures = [["guards", "mismatch", "accepted"], ["outputs", "mismatch"]]
 # fix = "data_assigned_gives_its_sizes"
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/pull/113080"
+# upstream-match = "place"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_dynamo/variables/builtin.py, _call_setattr: what it returns replaces no reference"
 #
 # [tool.exportdiff.versions]

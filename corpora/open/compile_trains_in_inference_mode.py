@@ -27,7 +27,9 @@
 #     ],
 # ]
 # trigger = ["region.enable_grad"]
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/issues/161191"
+# upstream-match = "place"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_dynamo/utils.py, maybe_disable_inference_mode: takes inference mode for no_grad"
 #
 # [tool.exportdiff.versions]

@@ -17,8 +17,9 @@
 # status = "open"
 # signatures = [["guards", "mismatch", "accepted", "eval"]]
 # fix = "copies_of_exported_modules_refuse_to_switch_modes"
-# upstream = "https://github.com/pytorch/pytorch/issues/151726"
-# upstream-match = "place"
+# upstream = "https://github.com/pytorch/vision/issues/8634"
+# upstream-match = "mechanism"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/fx/graph_module.py, GraphModule.__deepcopy__: its list of attributes lacks these two"
 #
 # [tool.exportdiff.versions]

@@ -23,7 +23,10 @@
 #     ],
 # ]
 # fix = "decompose_refuses_metadata_mutation"
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/pull/174530"
+# upstream-match = "mechanism"
+# upstream-fix = "https://github.com/pytorch/pytorch/pull/174530"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_functorch/_aot_autograd/graph_compile.py, aot_stage2_export"
 #
 # [tool.exportdiff.versions]

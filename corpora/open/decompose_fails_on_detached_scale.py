@@ -20,7 +20,9 @@
 #     ["outputs", "crash", "run", "RuntimeError", "The function is not differentiable with respect to"],
 # ]
 # fix = "decomposed_programs_keep_detach"
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/pull/110102"
+# upstream-match = "place"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_decomp/decompositions.py, nop_decomposition: makes alias of detach, stops no gradient"
 #
 # [tool.exportdiff.versions]

@@ -29,7 +29,9 @@
 #     ],
 # ]
 # fix = "branches_may_write_when_decomposed"
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/issues/115106"
+# upstream-match = "symptom"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_export/verifier.py, Verifier._check_graph_module: asks graphs of auto_functionalized_v2"
 #
 # [tool.exportdiff.versions]

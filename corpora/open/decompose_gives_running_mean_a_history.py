@@ -22,6 +22,7 @@
 # signatures = [["state", "mismatch", "requires-grad", "buffer"]]
 # fix = "write_back_to_parameters_detached"
 # upstream = ""
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/export/_unlift.py, _insert_copy_for_mutations: copy_ into the state, outside of no_grad"
 # workaround = "code"
 #

@@ -27,6 +27,7 @@
 # ]
 # fix = "complex_slices_are_scattered_as_real_numbers"
 # upstream = ""
+# upstream-searched = "2026-11-26"
 # at-fault = "tools/autograd/gen_variable_type.py, GRADIENT_IMPLEMENTED_FOR_COMPLEX: lacks slice_scatter"
 #
 # [tool.exportdiff.versions]

@@ -20,7 +20,9 @@
 #     ["outputs", "mismatch", "shape", "fresh", "probe"],
 # ]
 # fix = "deferred_checks_come_before_the_output"
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/pull/125878"
+# upstream-match = "place"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/fx/passes/runtime_assert.py, insert_deferred_runtime_asserts: enumerate(nodes[:-1])"
 #
 # [tool.exportdiff.versions]

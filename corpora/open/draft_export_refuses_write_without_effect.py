@@ -28,6 +28,7 @@
 # ]
 # fix = "declared_writes_may_change_nothing"
 # upstream = ""
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_library/utils.py, MutationChecker.check: demands that a declared write changes a value"
 #
 # [tool.exportdiff.versions]

@@ -20,6 +20,7 @@
 # signatures = [["outputs", "crash", "export", "InternalTorchDynamoError", "fake_tensor.py:from_real_tensor"]]
 # fix = "draft_export_copies_real_values_of_fake_tensors"
 # upstream = ""
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_subclasses/meta_utils.py, MetaConverter.meta_tensor: r.real_tensor ="
 #
 # [tool.exportdiff.versions]

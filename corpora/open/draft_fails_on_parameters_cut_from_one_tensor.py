@@ -21,7 +21,10 @@
 #      "fake_tensor.py:from_real_tensor", "meta_utils.py:__call__", "meta_utils.py:meta_tensor"],
 # ]
 # fix = "draft_export_copies_the_whole_memory"
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/pull/185014"
+# upstream-match = "mechanism"
+# upstream-fix = "https://github.com/pytorch/pytorch/pull/185014"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_subclasses/meta_utils.py, meta_tensor: r.real_tensor = torch.empty_strided"
 #
 # [tool.exportdiff.versions]

@@ -18,6 +18,7 @@
 # signatures = [["guards", "mismatch", "accepted", "float"]]
 # fix = "guard_types_of_numbers"
 # upstream = ""
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/export/_unlift.py, _get_input_guards_for_graph: compares the value, not the type"
 #
 # [tool.exportdiff.versions]

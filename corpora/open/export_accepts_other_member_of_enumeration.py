@@ -18,7 +18,9 @@
 # status = "open"
 # signatures = [["guards", "mismatch", "accepted", "member"]]
 # fix = "guard_members_of_enumerations"
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/pull/176541"
+# upstream-match = "place"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/export/_unlift.py, _get_input_guards_for_graph: int, float and str alone are guarded"
 # workaround = "code"
 #

@@ -18,7 +18,9 @@
 # status = "open"
 # signatures = [["inputs", "mismatch", "value"]]
 # fix = "buffers_are_found_by_name"
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/pull/185108"
+# upstream-match = "place"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/export/_trace.py, _make_fx_helper: buffer_input_names counts buffers that are no inputs"
 # workaround = "code"
 #

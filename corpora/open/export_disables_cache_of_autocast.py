@@ -18,7 +18,9 @@
 # status = "open"
 # signatures = [["gradients", "mismatch", "value", "state"]]
 # fix = "record_the_autocast_cache_as_given"
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/pull/172641"
+# upstream-match = "place"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/amp/autocast_mode.py, autocast.__enter__: args records self._cache_enabled"
 #
 # [tool.exportdiff.versions]

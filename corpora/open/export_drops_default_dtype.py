@@ -19,6 +19,7 @@
 # signatures = [["outputs", "mismatch", "dtype"]]
 # fix = "export_refuses_to_set_default_dtype"
 # upstream = ""
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/__init__.py, set_default_dtype; torch/fx/experimental/proxy_tensor.py records dtype=None"
 #
 # [tool.exportdiff.versions]

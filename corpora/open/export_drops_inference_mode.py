@@ -19,6 +19,7 @@
 # signatures = [["outputs", "mismatch", "requires-grad"]]
 # fix = "export_records_inference_mode_as_no_grad"
 # upstream = ""
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/autograd/grad_mode.py, inference_mode.__enter__ and _enter_inference_mode"
 #
 # [tool.exportdiff.versions]

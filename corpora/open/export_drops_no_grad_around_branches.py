@@ -18,7 +18,9 @@
 # status = "open"
 # signatures = [["outputs", "mismatch", "requires-grad"]]
 # fix = "split_module_keeps_get_attr_in_place"
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/pull/179519"
+# upstream-match = "place"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/fx/passes/split_module.py, split_module: get_attr nodes of modules come first"
 #
 # [tool.exportdiff.versions]

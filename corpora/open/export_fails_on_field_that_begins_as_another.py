@@ -18,7 +18,9 @@
 # status = "open"
 # signatures = [["outputs", "crash", "lower", "SyntaxError"]]
 # fix = "guard_longest_paths_first"
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/pull/186993"
+# upstream-match = "place"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/export/_unlift.py, _convert_guards_code_to_fn: paths are replaced in the text of guards"
 # workaround = "code"
 #

@@ -25,7 +25,10 @@
 # # An index that is out of range raises within the level of vmap.
 # unmasked = [["purity", "mismatch", "run", "global", "raised", "functorch level"]]
 # fix = "export_indexes_by_batched_tensors"
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/issues/158540"
+# upstream-match = "mechanism"
+# upstream-fix = "https://github.com/pytorch/pytorch/pull/186894"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_export/non_strict_utils.py, _NonStrictTorchFunctionHandler._override: item.item()"
 #
 # [tool.exportdiff.versions]

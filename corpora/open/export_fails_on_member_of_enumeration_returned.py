@@ -29,7 +29,9 @@
 #     ],
 # ]
 # fix = "members_of_enumerations_are_outputs"
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/pull/176541"
+# upstream-match = "place"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/export/graph_signature.py, _make_argument_spec; and get_proxy_slot of proxy_tensor.py"
 #
 # [tool.exportdiff.versions]

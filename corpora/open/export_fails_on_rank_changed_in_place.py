@@ -28,7 +28,9 @@
 #     ],
 # ]
 # fix = "export_guards_inputs_as_they_came"
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/issues/198100"
+# upstream-match = "mechanism"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/fx/experimental/symbolic_shapes.py, produce_guards_verbose, over the mutated fake input"
 #
 # [tool.exportdiff.versions]

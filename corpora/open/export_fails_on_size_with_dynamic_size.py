@@ -29,6 +29,7 @@
 # ]
 # fix = "constrain_sizes_as_tuples"
 # upstream = ""
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_export/non_strict_utils.py, make_constraints: flattens the inputs as they came"
 #
 # [tool.exportdiff.versions]

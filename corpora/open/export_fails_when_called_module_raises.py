@@ -19,6 +19,7 @@
 # signatures = [["outputs", "crash", "export", "AssertionError"]]
 # fix = "tracer_leaves_module_that_raises"
 # upstream = ""
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/fx/_symbolic_trace.py, Tracer.call_module: module_stack.popitem without try and finally"
 #
 # [tool.exportdiff.versions]

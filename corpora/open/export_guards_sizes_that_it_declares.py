@@ -18,7 +18,10 @@
 # status = "open"
 # signatures = [["guards", "crash", "refused"]]
 # trigger = ["dynamic.branch"]
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/issues/181097"
+# upstream-match = "symptom"
+# upstream-searched = "2026-11-26"
+# defended = "https://github.com/pytorch/pytorch/issues/146315: Dim.DYNAMIC leaves constraints to export"
 # at-fault = "torch/fx/experimental/symbolic_shapes.py, produce_guards: what is no range is no constraint"
 #
 # [tool.exportdiff.versions]

@@ -19,7 +19,10 @@
 # status = "open"
 # signatures = [["outputs", "mismatch", "requires-grad"]]
 # fix = "record_requires_grad"
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/pull/186522"
+# upstream-match = "mechanism"
+# upstream-fix = "https://github.com/pytorch/pytorch/pull/186522"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/fx/experimental/proxy_tensor.py, PreDispatchTorchFunctionMode: Tensor.requires_grad_"
 # workaround = "code"
 #

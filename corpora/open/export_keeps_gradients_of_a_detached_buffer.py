@@ -18,7 +18,9 @@
 # status = "open"
 # signatures = [["state", "mismatch", "requires-grad", "buffer"]]
 # fix = "detach_buffers_assigned_without_gradients"
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/pull/137240"
+# upstream-match = "place"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/export/_trace.py, _make_fx_helper: copy_ for each of assigned_buffers"
 #
 # [tool.exportdiff.versions]

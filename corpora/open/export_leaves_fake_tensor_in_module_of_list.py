@@ -20,6 +20,8 @@
 # fix = "unregistered_modules_are_restored"
 # upstream = "https://github.com/pytorch/pytorch/issues/155114"
 # upstream-match = "place"
+# upstream-searched = "2026-11-26"
+# defended = "https://github.com/pytorch/pytorch/issues/153062: as designed in non-strict tracing"
 # at-fault = "torch/_functorch/_aot_autograd/frontend_utils.py, _detect_attribute_assignment"
 #
 # [tool.exportdiff.versions]

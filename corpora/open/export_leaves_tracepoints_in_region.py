@@ -28,7 +28,9 @@
 #     ],
 # ]
 # fix = "collect_tracepoints_in_regions"
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/pull/189569"
+# upstream-match = "place"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_export/passes/collect_tracepoints_pass.py, CollectTracepointsPass.call: return"
 #
 # [tool.exportdiff.versions]

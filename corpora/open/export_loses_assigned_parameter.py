@@ -17,7 +17,9 @@
 # status = "open"
 # signatures = [["state", "mismatch", "value", "parameter"]]
 # fix = "export_refuses_assigned_parameters"
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/pull/163809"
+# upstream-match = "place"
+# upstream-searched = "2026-11-26"
 # at-fault = """
 # torch/_functorch/_aot_autograd/frontend_utils.py, _detect_attribute_assignment: no parameters"""
 #

@@ -28,6 +28,7 @@
 # ]
 # fix = "children_of_wrapped_forward_keep_names"
 # upstream = ""
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/fx/experimental/proxy_tensor.py, _ModuleStackTracer.getattr: proxy_type(attr_val, attr)"
 #
 # [tool.exportdiff.versions]

@@ -20,7 +20,9 @@
 # # The clone has no storage offset, which fake tensors that were computed from the buffer had.
 # unmasked = [["fake", "mismatch", "offset"]]
 # fix = "read_clones_of_assigned_buffers"
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/pull/137240"
+# upstream-match = "place"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/export/_trace.py, _make_fx_helper: aten.copy_ for every assigned buffer"
 # workaround = "code"
 #

@@ -13,6 +13,9 @@
 # native_batch_norm_helper computes with elementwise operators, which keep the order of the input's
 # strides; the CPU kernel allocates a contiguous or channels-last result."""
 # upstream = "https://github.com/pytorch/pytorch/issues/192668"
+# upstream-match = "mechanism"
+# upstream-fix = "https://github.com/pytorch/pytorch/pull/192681"
+# upstream-searched = "2026-11-26"
 # path = "nonstrict:module@cpu"
 # check = "fake"
 # kind = "mismatch"

@@ -18,7 +18,10 @@
 # status = "open"
 # signatures = [["fake", "mismatch", "stride", "aten.max_unpool2d.default"]]
 # fix = "max_unpool2d_keeps_memory_format_on_cpu"
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/issues/187173"
+# upstream-match = "mechanism"
+# upstream-fix = "https://github.com/pytorch/pytorch/pull/187195"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_decomp/decompositions.py, max_unpool2d: new_zeros of _max_unpoolnd"
 #
 # [tool.exportdiff.versions]

@@ -18,7 +18,9 @@
 # status = "open"
 # signatures = [["fake", "mismatch", "stride", "aten.roll.default"]]
 # fix = "roll_keeps_memory_format_on_cpu"
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/issues/174963"
+# upstream-match = "mechanism"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_refs/__init__.py, roll: index_select"
 #
 # [tool.exportdiff.versions]

@@ -19,6 +19,7 @@
 # signatures = [["outputs", "mismatch", "value"]]
 # fix = "read_sizes_before_in_place_views"
 # upstream = ""
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/fx/experimental/proxy_tensor.py, track_tensor: sizes are read when they are needed"
 #
 # [tool.exportdiff.versions]

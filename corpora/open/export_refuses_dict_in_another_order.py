@@ -17,7 +17,9 @@
 # status = "open"
 # undetected-because = "all calls give the keys of a dict in the order of the example"
 # fix = "compare_dicts_by_key"
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/pull/162618"
+# upstream-match = "place"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/export/_unlift.py, eq_spec: the children of dicts are compared by position"
 # workaround = "code"
 #

@@ -27,7 +27,9 @@
 #     ],
 # ]
 # trigger = ["region.checkpoint"]
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/pull/179021"
+# upstream-match = "mechanism"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/utils/checkpoint.py, _checkpoint_without_reentrant_generator: unrecorded hooks"
 #
 # [tool.exportdiff.versions]

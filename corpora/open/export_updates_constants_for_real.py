@@ -19,7 +19,9 @@
 # status = "open"
 # signatures = [["purity", "mismatch", "export", "constant"]]
 # fix = "fake_mode_writes_to_no_real_tensor"
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/pull/145593"
+# upstream-match = "place"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_subclasses/fake_tensor.py, FakeTensorMode._dispatch_impl: runs in-place ops for real"
 # workaround = "code"
 #

@@ -22,6 +22,7 @@
 # unmasked = [["outputs", "crash", "lower", "UserError"]]
 # fix = "module_refuses_names_of_graph_module"
 # upstream = ""
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/export/_unlift.py, _unlift_exported_program_lifted_states: state goes on a GraphModule"
 #
 # [tool.exportdiff.versions]

@@ -29,6 +29,7 @@
 # ]
 # fix = "pipeline_returns_state"
 # upstream = ""
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/distributed/pipelining/_IR.py, Pipe._from_traced: 'Expected user.op to be call_module'"
 #
 # [tool.exportdiff.versions]

@@ -28,7 +28,9 @@
 #     ],
 # ]
 # fix = "pipeline_assigns_all_names"
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/pull/126653"
+# upstream-match = "place"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/distributed/pipelining/_IR.py, Pipe._from_traced: named_buffers() drops names"
 # workaround = "code"
 #

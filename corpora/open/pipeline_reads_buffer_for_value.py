@@ -19,6 +19,7 @@
 # signatures = [["outputs", "mismatch", "value"]]
 # fix = "pipeline_names_state_as_stages_do"
 # upstream = ""
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/distributed/pipelining/_IR.py, Pipe._from_traced: inputs_to_state[attr.name]"
 # workaround = "code"
 #

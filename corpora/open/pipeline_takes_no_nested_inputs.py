@@ -26,7 +26,9 @@
 #     ],
 # ]
 # fix = "pipeline_flattens_inputs"
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/issues/130055"
+# upstream-match = "symptom"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/distributed/pipelining/_IR.py, Pipe.forward: the inputs are not flattened"
 # workaround = "code"
 #

@@ -19,6 +19,7 @@
 # signatures = [["outputs", "crash", "lower", "RuntimeError", "_tensor.py:__deepcopy__"]]
 # fix = "program_keeps_no_history_of_its_example"
 # upstream = ""
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/export/exported_program.py, ExportedProgram.__init__: self._example_inputs"
 #
 # [tool.exportdiff.versions]

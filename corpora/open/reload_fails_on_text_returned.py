@@ -27,6 +27,7 @@
 # ]
 # fix = "text_is_loaded_as_an_output"
 # upstream = ""
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_export/serde/serialize.py, deserialize_graph_output: as_string is missing"
 #
 # [tool.exportdiff.versions]

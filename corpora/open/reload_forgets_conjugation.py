@@ -18,7 +18,9 @@
 # status = "open"
 # signatures = [["state", "mismatch", "value", "buffer", "at-start"]]
 # fix = "save_pickles_lazy_conjugates"
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/issues/81690"
+# upstream-match = "symptom"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/export/pt2_archive/_package.py, _get_raw_tensor_bytes: the storage, whatever the bits"
 #
 # [tool.exportdiff.versions]

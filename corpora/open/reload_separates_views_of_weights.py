@@ -18,7 +18,9 @@
 # status = "open"
 # signatures = [["sharing", "mismatch", "memory-no-longer-shared"]]
 # fix = "save_packs_constants_with_their_weights"
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/pull/164196"
+# upstream-match = "place"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/export/pt2_archive/_package.py, _package_exported_programs: weights and constants apart"
 #
 # [tool.exportdiff.versions]

@@ -23,7 +23,9 @@
 #     ],
 # ]
 # fix = "save_refuses_lists_of_tensors_and_numbers"
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/issues/145785"
+# upstream-match = "place"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_export/serde/serialize.py, serialize_input: 'Unsupported list/tuple argument type'"
 #
 # [tool.exportdiff.versions]

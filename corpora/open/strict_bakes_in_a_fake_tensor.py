@@ -19,7 +19,9 @@
 # status = "open"
 # signatures = [["outputs", "mismatch", "kind"]]
 # fix = "strict_records_reading_of_data"
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/pull/161589"
+# upstream-match = "mechanism"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_dynamo/variables/tensor.py, TensorVariable.method_attr_data: _get_data_attr"
 # workaround = "code"
 #

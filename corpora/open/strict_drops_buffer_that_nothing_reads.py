@@ -19,7 +19,9 @@
 # status = "open"
 # signatures = [["state", "mismatch", "missing", "buffer"], ["structure", "mismatch", "order", "buffers"]]
 # fix = "strict_keeps_state_that_nothing_reads"
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/pull/160600"
+# upstream-match = "place"
+# upstream-searched = "2026-11-26"
 # workaround = "code"
 # at-fault = "torch/export/_trace.py, _strict_export: the state of gm_torch_level is what the graph reads"
 #

@@ -27,7 +27,10 @@
 #     ],
 # ]
 # fix = "parameters_in_lists_are_constants"
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/issues/150428"
+# upstream-match = "mechanism"
+# upstream-fix = "https://github.com/pytorch/pytorch/pull/185728"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/export/_trace.py, _rewrite_dynamo_tensor_constants: looks at buffers alone"
 #
 # [tool.exportdiff.versions]

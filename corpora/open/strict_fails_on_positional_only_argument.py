@@ -19,6 +19,7 @@
 # signatures = [["outputs", "crash", "export", "AssertionError"]]
 # fix = "strict_names_positional_only_arguments"
 # upstream = ""
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_dynamo/eval_frame.py, argument_names: positional-only arguments are left out"
 #
 # [tool.exportdiff.versions]

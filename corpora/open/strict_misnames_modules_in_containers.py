@@ -18,7 +18,9 @@
 # status = "open"
 # signatures = [["structure", "mismatch", "calls", "unknown"]]
 # fix = "strict_names_modules_without_dict"
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/issues/141939"
+# upstream-match = "mechanism"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_dynamo/variables/nn_module.py, record_nn_module_stack: re.sub(...)"
 # workaround = "code"
 #

@@ -20,7 +20,10 @@
 # status = "open"
 # signatures = [["guards", "crash", "refused", "size", "probe"]]
 # fix = "memory_format_of_nodes_adds_no_guards"
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/issues/165032"
+# upstream-match = "mechanism"
+# upstream-fix = "https://github.com/pytorch/pytorch/pull/185084"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/fx/experimental/proxy_tensor.py, set_meta: its tensor_meta adds guards"
 #
 # [tool.exportdiff.versions]

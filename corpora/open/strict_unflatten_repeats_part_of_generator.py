@@ -19,6 +19,7 @@
 # signatures = [["outputs", "mismatch", "value", "fresh"]]
 # fix = "strict_files_generators_under_who_runs_them"
 # upstream = ""
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_dynamo/symbolic_convert.py, InliningInstructionTranslator, parent.nn_module_stack"
 #
 # [tool.exportdiff.versions]

@@ -18,6 +18,7 @@
 # signatures = [["outputs", "crash", "run", "TypeError", "takes positional arguments but were given"]]
 # trigger = ["state.held", "state.registered_again"]
 # upstream = ""
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/export/unflatten.py, _ModuleFrame.remap_input: add_placeholder for any input"
 #
 # [tool.exportdiff.versions]

@@ -18,7 +18,9 @@
 # status = "open"
 # signatures = [["sharing", "mismatch", "one-tensor-became-several", "parameter"]]
 # fix = "move_to_device_keeps_tied_weights"
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/pull/133660"
+# upstream-match = "place"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/export/passes/__init__.py, move_to_device_pass: nn.Parameter(...) for each name"
 # workaround = "code"
 #

@@ -21,6 +21,7 @@
 # fix = "unflatten_checks_guards"
 # unmasked = [["guards", "crash", "refused"]]
 # upstream = ""
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/export/unflatten.py, UnflattenedModule.process_forward_inputs"
 # workaround = "code"
 #

@@ -20,7 +20,11 @@
 # status = "open"
 # signatures = [["outputs", "mismatch", "value"]]
 # fix = "regions_have_the_effects_of_their_bodies"
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/pull/166609"
+# upstream-match = "mechanism"
+# upstream-fix = "https://github.com/pytorch/pytorch/pull/166609"
+# upstream-searched = "2026-11-26"
+# defended = "https://github.com/pytorch/pytorch/pull/167443: users rely on removal despite effects"
 # at-fault = "torch/fx/node.py, Node.is_impure: higher order operators are pure, whatever their subgraphs do"
 # workaround = "code"
 #

@@ -18,7 +18,9 @@
 # status = "open"
 # signatures = [["outputs", "crash", "run", "RuntimeError", "aten Expected value of type for argument but"]]
 # fix = "unflatten_updates_values_it_computes"
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/pull/149206"
+# upstream-match = "place"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/export/unflatten.py, _IVals.update: n.name in node_names"
 #
 # [tool.exportdiff.versions]

@@ -20,6 +20,7 @@
 # signatures = [["outputs", "crash", "run", "AttributeError", "object has no attribute"]]
 # fix = "fx_names_no_node_self"
 # upstream = ""
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/fx/graph.py, Graph.python_code: namespace = _Namespace(), without root_module"
 # workaround = "code"
 #

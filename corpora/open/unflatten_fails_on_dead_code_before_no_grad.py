@@ -28,7 +28,9 @@
 #     ],
 # ]
 # fix = "inline_forgets_no_users"
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/pull/129716"
+# upstream-match = "place"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_export/utils.py, node_inline_: new_output.users.clear()"
 #
 # [tool.exportdiff.versions]

@@ -28,6 +28,7 @@
 # ]
 # fix = "graph_modules_have_a_root"
 # upstream = ""
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/export/_trace.py, _aot_export_non_strict: it keeps stacks without the root"
 #
 # [tool.exportdiff.versions]

@@ -19,7 +19,9 @@
 # status = "open"
 # signatures = [["outputs", "crash", "run", "RuntimeError", "aten Expected value of type for argument but"]]
 # fix = "new_statistics_are_no_results_of_calls"
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/pull/138669"
+# upstream-match = "place"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/export/exported_program.py, _get_updated_module_call_graph: provenance of the last node"
 #
 # [tool.exportdiff.versions]

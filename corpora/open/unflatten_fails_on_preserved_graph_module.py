@@ -29,6 +29,7 @@
 # ]
 # fix = "preserve_no_call_of_graph_module"
 # upstream = ""
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_export/passes/collect_tracepoints_pass.py, CollectTracepointsPass.call: popitem"
 #
 # [tool.exportdiff.versions]

@@ -20,7 +20,10 @@
 #   "outputs", "crash", "run", "RuntimeError", "_pytree.py:tree_flatten_spec", "_pytree.py:tree_flatten_spec",
 # ]]
 # fix = "flatten_sizes_as_tuples"
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/pull/111993"
+# upstream-match = "mechanism"
+# upstream-fix = "https://github.com/pytorch/pytorch/pull/111993"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/fx/_pytree.py, tree_flatten_spec: spec != real_spec"
 #
 # [tool.exportdiff.versions]

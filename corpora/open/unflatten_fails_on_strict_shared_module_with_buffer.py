@@ -21,7 +21,9 @@
 #      "unflatten.py:unflatten", "unflatten.py:__init__", "graph.py:lint"],
 # ]
 # fix = "strict_keeps_buffers_under_all_names"
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/pull/136552"
+# upstream-match = "place"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/export/_trace.py, _move_non_persistent_buffers_to_tensor_constants: one name"
 #
 # [tool.exportdiff.versions]

@@ -18,7 +18,9 @@
 # status = "open"
 # signatures = [["state", "mismatch", "missing", "buffer"]]
 # fix = "unflatten_registers_buffers_of_dispatcher"
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/pull/139439"
+# upstream-match = "place"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/export/unflatten.py, InterpreterModuleDispatcher.__init__: setattr"
 #
 # [tool.exportdiff.versions]

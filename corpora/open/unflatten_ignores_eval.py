@@ -19,8 +19,10 @@
 # status = "open"
 # signatures = [["guards", "mismatch", "accepted", "eval"]]
 # fix = "unflattened_module_refuses_to_switch_modes"
-# upstream = "https://github.com/pytorch/pytorch/issues/151726"
-# upstream-match = "mechanism"
+# upstream = "https://github.com/pytorch/pytorch/issues/103681"
+# upstream-match = "symptom"
+# upstream-searched = "2026-11-26"
+# defended = "https://github.com/pytorch/pytorch/issues/151726: the graph keeps the mode of the export"
 # at-fault = "torch/export/unflatten.py, UnflattenedModule: takes train and eval from nn.Module"
 # workaround = "none: the mode is fixed by export; export the model once in train mode and once in eval mode"
 #

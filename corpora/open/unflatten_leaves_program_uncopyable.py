@@ -18,6 +18,7 @@
 # signatures = [["outputs", "crash", "lower", "RuntimeError", "_tensor.py:__deepcopy__"]]
 # fix = "unflatten_copies_metadata"
 # upstream = ""
+# upstream-searched = "2026-11-26"
 # undetected-because = "each path has a program of its own, and copies it before it is unflattened"
 # at-fault = "torch/export/unflatten.py, UnflattenedModule.__init__: self.meta[\"unflattened_module\"] = self"
 #

@@ -22,6 +22,7 @@
 # fix = "literals_are_named_after_all_readers"
 # upstream = "https://github.com/pytorch/pytorch/pull/115222"
 # upstream-match = "place"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_export/passes/lift_constants_pass.py, get_constant_fqn: names the first reader alone"
 #
 # [tool.exportdiff.versions]

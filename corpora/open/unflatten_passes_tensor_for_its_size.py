@@ -20,7 +20,9 @@
 #     ["outputs", "crash", "run", "TypeError", "takes positional arguments but were given"],
 # ]
 # fix = "unflatten_reads_sizes_of_arguments"
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/issues/132930"
+# upstream-match = "mechanism"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/export/unflatten.py, _ModuleFrame.copy_sym_call_function: remap_input, x.args"
 # workaround = "code"
 #

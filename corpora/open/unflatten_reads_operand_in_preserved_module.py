@@ -27,7 +27,9 @@
 #   ["outputs", "crash", "run", "TypeError", "got multiple values for argument"],
 # ]
 # fix = "unflatten_passes_what_is_no_mutation"
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/pull/149206"
+# upstream-match = "place"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/export/unflatten.py, _IVals.read: mf.remap_input(node.args[0])"
 # workaround = "code"
 #

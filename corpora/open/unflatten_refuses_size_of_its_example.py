@@ -19,6 +19,7 @@
 # signatures = [["guards", "crash", "refused"]]
 # fix = "unflatten_compares_structure_as_module"
 # upstream = ""
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/export/unflatten.py, process_forward_inputs: in_spec != signature.in_spec"
 #
 # [tool.exportdiff.versions]

@@ -18,7 +18,9 @@
 # status = "open"
 # signatures = [["outputs", "crash", "run", "RuntimeError", "_pytree.py:tree_flatten_spec"]]
 # fix = "effect_removal_keeps_arguments"
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/pull/128260"
+# upstream-match = "symptom"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/export/_remove_effect_tokens_pass.py, _remove_effect_tokens: eliminate_dead_code"
 #
 # [tool.exportdiff.versions]

@@ -19,7 +19,9 @@
 # status = "open"
 # signatures = [["guards", "mismatch", "after-refusal", "value", "dtype"]]
 # fix = "unflatten_starts_with_first_calls"
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/pull/139439"
+# upstream-match = "place"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/export/unflatten.py, InterpreterModuleDispatcher.forward: _num_calls"
 # workaround = "code"
 #

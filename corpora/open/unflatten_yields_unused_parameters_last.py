@@ -18,6 +18,7 @@
 # signatures = [["structure", "mismatch", "order", "parameters"]]
 # fix = "unflatten_keeps_unused_parameters_in_place"
 # upstream = ""
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/export/unflatten.py, UnflattenedModule.__init__: restore aliased/unused params"
 #
 # [tool.exportdiff.versions]
