@@ -57,7 +57,7 @@ def problems(entry: Entry, fixes: Mapping[str, Fix], tags: Collection[str] = ())
 
 def incomplete(entry: Entry, fixes: Mapping[str, Fix], tags: Collection[str]) -> Iterator[str]:
     """Yield a line for each thing that an open entry lacks, without running it."""
-    wanted = {
+    wanted: dict[str, object] = {
         "title": entry.title,
         "path": entry.path,
         "check": entry.check,
