@@ -29,6 +29,7 @@
 # ]
 # fix = "tensors_in_one_memory_are_made_fake_together"
 # upstream = ""
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_dynamo/symbolic_convert.py, InstructionTranslator.__init__: realizes lazily"
 #
 # [tool.exportdiff.versions]

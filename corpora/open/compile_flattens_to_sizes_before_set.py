@@ -18,7 +18,9 @@
 # status = "open"
 # signatures = [["outputs", "mismatch", "shape"]]
 # fix = "functional_set_gives_sizes"
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/issues/197399"
+# upstream-match = "mechanism"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_subclasses/functional_tensor.py, FunctionalTensorMode: 'func is not aten.set_'"
 #
 # [tool.exportdiff.versions]

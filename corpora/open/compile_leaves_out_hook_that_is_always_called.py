@@ -18,7 +18,9 @@
 # status = "open"
 # signatures = [["outputs", "mismatch", "value", "fresh"]]
 # fix = "always_called_hooks_run_when_compiled"
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/pull/133239"
+# upstream-match = "place"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/nn/modules/module.py, Module._call_impl: if torch.compiler.is_compiling(): return inner()"
 #
 # [tool.exportdiff.versions]

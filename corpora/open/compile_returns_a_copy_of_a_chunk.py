@@ -18,7 +18,10 @@
 # status = "open"
 # signatures = [["aliasing", "mismatch", "no-longer-shared", "input", "output"]]
 # fix = "chunks_of_updated_inputs_are_views"
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/pull/186503"
+# upstream-match = "mechanism"
+# upstream-fix = "https://github.com/pytorch/pytorch/pull/186503"
+# upstream-searched = "2026-11-26"
 # at-fault = """
 # torch/_functorch/_aot_autograd/collect_metadata_analysis.py, run_functionalized_fw_and_collect_metadata"""
 #

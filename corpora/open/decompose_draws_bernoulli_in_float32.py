@@ -16,7 +16,9 @@
 # status = "open"
 # signatures = [["outputs", "mismatch", "value", "fresh"]]
 # fix = "bernoulli_draws_as_wide_as_its_probabilities"
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/pull/192261"
+# upstream-match = "place"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_decomp/decompositions.py, bernoulli: torch.rand(..., dtype=torch.float32)"
 #
 # [tool.exportdiff.versions]

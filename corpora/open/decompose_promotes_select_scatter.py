@@ -19,6 +19,7 @@
 # signatures = [["outputs", "mismatch", "dtype"]]
 # fix = "select_scatter_is_slice_scatter"
 # upstream = ""
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_refs/__init__.py, select_scatter: where(mask, src, x)"
 #
 # [tool.exportdiff.versions]

@@ -19,6 +19,7 @@
 # signatures = [["outputs", "crash", "export", "RuntimeError", "fake_tensor.py:_maybe_infer_fake"]]
 # fix = "draft_export_marks_real_tensors_as_conjugate"
 # upstream = ""
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_subclasses/meta_utils.py, MetaConverter.meta_tensor: _set_conj(r), not the real tensor"
 #
 # [tool.exportdiff.versions]

@@ -19,6 +19,7 @@
 # signatures = [["outputs", "crash", "export", "IndexError"]]
 # fix = "draft_export_ignores_sizes_of_another_rank"
 # upstream = ""
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/fx/experimental/symbolic_shapes.py, _free_unbacked_symbols_with_path: real_tensor.size()"
 #
 # [tool.exportdiff.versions]

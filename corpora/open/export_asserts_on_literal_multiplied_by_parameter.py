@@ -18,7 +18,9 @@
 # status = "open"
 # signatures = [["outputs", "crash", "export", "AssertionError", "_trace.py:_export_to_aten_ir_make_fx"]]
 # fix = "constants_are_leaves_before_the_first_update"
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/pull/128656"
+# upstream-match = "place"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/export/_trace.py, _preserve_requires_grad_pass: asks a tensor that tracing updated"
 #
 # [tool.exportdiff.versions]

@@ -18,7 +18,9 @@
 # status = "open"
 # signatures = [["outputs", "mismatch", "requires-grad"]]
 # trigger = ["state.held_parameter"]
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/issues/163303"
+# upstream-match = "place"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_export/passes/lift_constants_pass.py: constant_val = constant_val.data"
 #
 # [tool.exportdiff.versions]

@@ -18,7 +18,9 @@
 # status = "open"
 # signatures = [["outputs", "crash", "export", "RuntimeError"]]
 # fix = "dropout_of_nothing_is_nothing"
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/issues/197846"
+# upstream-match = "place"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_decomp/decompositions.py, native_dropout: the dtype is looked at before the size"
 #
 # [tool.exportdiff.versions]

@@ -21,6 +21,7 @@
 # ]
 # trigger = ["inplace.resize_"]
 # upstream = ""
+# upstream-searched = "2026-11-26"
 # at-fault = "c10/core/TensorImpl.cpp, generic_set_sizes_contiguous: numbers go to set_sizes_contiguous"
 #
 # [tool.exportdiff.versions]

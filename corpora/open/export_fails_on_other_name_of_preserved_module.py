@@ -29,6 +29,9 @@
 # ]
 # fix = "skip_variants_of_unpreserved_names"
 # upstream = "https://github.com/pytorch/pytorch/pull/189569"
+# upstream-match = "mechanism"
+# upstream-fix = "https://github.com/pytorch/pytorch/pull/189569"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_export/passes/collect_tracepoints_pass.py, CollectTracepointsPass.call: self.specs[fqn]"
 #
 # [tool.exportdiff.versions]

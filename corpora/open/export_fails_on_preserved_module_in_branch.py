@@ -19,6 +19,7 @@
 # signatures = [["outputs", "crash", "export", "UncapturedHigherOrderOpError"]]
 # trigger = ["region.submodule"]
 # upstream = ""
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_export/wrappers.py, update_module_call_signatures: writes to a dict where Dynamo traces"
 #
 # [tool.exportdiff.versions]

@@ -27,7 +27,9 @@
 #     ],
 # ]
 # fix = "remove_constants_without_users"
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/pull/153800"
+# upstream-match = "place"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_export/passes/lift_constants_pass.py, _unused_constant: next() of no users"
 #
 # [tool.exportdiff.versions]

@@ -18,7 +18,9 @@
 # status = "open"
 # signatures = [["outputs", "mismatch", "value", "fresh"]]
 # fix = "cached_result_keeps_offset"
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/pull/132050"
+# upstream-match = "place"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_subclasses/fake_tensor.py, FakeTensorMode._get_output_tensor_from_cache_entry"
 #
 # [tool.exportdiff.versions]

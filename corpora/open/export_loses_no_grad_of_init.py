@@ -17,7 +17,9 @@
 # status = "open"
 # signatures = [["outputs", "crash", "run", "RuntimeError", "leaf Variable that requires grad is being used"]]
 # fix = "export_records_grad_mode_of_init"
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/issues/159623"
+# upstream-match = "symptom"
+# upstream-searched = "2026-11-26"
 # at-fault = """
 # torch/fx/experimental/proxy_tensor.py, PreDispatchTorchFunctionMode.__torch_function__: is off in func"""
 #

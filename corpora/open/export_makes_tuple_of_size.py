@@ -18,7 +18,10 @@
 # status = "open"
 # signatures = [["outputs", "mismatch", "structure"]]
 # fix = "sizes_stay_torch_size"
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/issues/111962"
+# upstream-match = "mechanism"
+# upstream-fix = "https://github.com/pytorch/pytorch/pull/111993"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/fx/experimental/proxy_tensor.py: the container torch.Size is rebuilt by tuple()"
 #
 # [tool.exportdiff.versions]

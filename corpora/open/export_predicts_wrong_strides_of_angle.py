@@ -18,6 +18,7 @@
 # signatures = [["fake", "mismatch", "stride", "aten.angle.default"]]
 # fix = "angle_of_complex_numbers_is_contiguous"
 # upstream = ""
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_meta_registrations.py, meta_angle: empty_like of a complex tensor"
 #
 # [tool.exportdiff.versions]

@@ -29,6 +29,7 @@
 # ]
 # fix = "preserved_modules_take_sizes"
 # upstream = ""
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_export/wrappers.py, check_flattened: knows no torch.SymInt"
 #
 # [tool.exportdiff.versions]

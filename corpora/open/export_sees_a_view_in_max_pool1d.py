@@ -28,7 +28,9 @@
 #     ],
 # ]
 # trigger = ["inplace.detach_"]
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/pull/84127"
+# upstream-match = "place"
+# upstream-searched = "2026-11-26"
 # at-fault = "aten/src/ATen/native/MaxPooling.cpp, max_pool1d: another branch for tensor subclasses"
 #
 # [tool.exportdiff.versions]

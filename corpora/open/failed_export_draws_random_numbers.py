@@ -18,6 +18,7 @@
 # status = "open"
 # fix = "exportdb_draws_no_random_numbers"
 # upstream = ""
+# upstream-searched = "2026-11-26"
 # undetected-because = "what draws them is loaded before anything is judged"
 # at-fault = "torch/_export/db/logging.py, exportdb_error_message: imports torch/_export/db/examples"
 #

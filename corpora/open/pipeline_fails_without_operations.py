@@ -27,6 +27,7 @@
 # ]
 # fix = "pipeline_may_have_no_stage"
 # upstream = ""
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/distributed/pipelining/_IR.py, Pipe.from_tracing: next(iter(split.children()))"
 #
 # [tool.exportdiff.versions]

@@ -25,6 +25,7 @@
 # ]
 # fix = "load_restores_storage_offsets"
 # upstream = ""
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_export/serde/serialize.py, deserialize_tensor_meta: empty_strided without storage_offset"
 #
 # [tool.exportdiff.versions]

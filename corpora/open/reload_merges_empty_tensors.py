@@ -17,7 +17,9 @@
 # status = "open"
 # signatures = [["sharing", "mismatch", "several-tensors-became-one"]]
 # fix = "save_separates_empty_weights"
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/pull/164196"
+# upstream-match = "place"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/export/pt2_archive/_package_weights.py, group_weights: storage_ptr of the empty"
 #
 # [tool.exportdiff.versions]

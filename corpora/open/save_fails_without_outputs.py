@@ -29,6 +29,7 @@
 # ]
 # fix = "canonicalize_no_outputs"
 # upstream = ""
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_export/serde/serialize.py, canonicalize: zip of no outputs"
 #
 # [tool.exportdiff.versions]

@@ -18,7 +18,9 @@
 # status = "open"
 # signatures = [["purity", "mismatch", "export", "buffer", "value"]]
 # fix = "guards_run_no_properties"
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/issues/111522"
+# upstream-match = "place"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_dynamo/guards.py, GuardBuilder.HASATTR: hasattr runs properties"
 #
 # [tool.exportdiff.versions]

@@ -18,6 +18,7 @@
 # signatures = [["state", "mismatch", "value", "buffer"]]
 # fix = "swap_keeps_modules_whose_results_are_unread"
 # upstream = ""
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/export/_swap.py, _remove_extraneous_pytrees: gm.graph.eliminate_dead_code()"
 #
 # [tool.exportdiff.versions]
@@ -25,7 +26,7 @@
 # ///
 """A child counts its calls, and the model does not use its result: the module that is swapped in never runs.
 
-The graph calls it, but nothing reads the result. eliminate_dead_code takes calls of modules for pure, and
+The graph calls it, but nothing reads the result. eliminate_dead_code takes calls of modules for pure and
 removes this one.
 """
 

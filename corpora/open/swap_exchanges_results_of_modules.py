@@ -19,6 +19,7 @@
 # signatures = [["outputs", "mismatch", "value", "fresh"]]
 # fix = "swap_takes_results_by_name"
 # upstream = ""
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/export/_swap.py, _deconstruct_outputs: enumerate(orig_outputs)"
 #
 # [tool.exportdiff.versions]

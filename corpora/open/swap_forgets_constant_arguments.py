@@ -18,6 +18,7 @@
 # signatures = [["outputs", "mismatch", "value", "fresh"]]
 # fix = "swap_passes_constants_to_modules"
 # upstream = ""
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/export/_swap.py, _construct_inputs: tree_unflatten_args.append(None)"
 #
 # [tool.exportdiff.versions]

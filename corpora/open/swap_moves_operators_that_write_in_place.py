@@ -19,6 +19,7 @@
 # signatures = [["outputs", "mismatch", "value", "fresh"]]
 # fix = "swap_keeps_the_order_of_operators"
 # upstream = ""
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/export/_swap.py, _swap_module_helper: legalize_graph(gm)"
 #
 # [tool.exportdiff.versions]

@@ -19,6 +19,7 @@
 # signatures = [["outputs", "crash", "run", "AttributeError"]]
 # fix = "swap_passes_what_nothing_else_reads"
 # upstream = ""
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/export/_swap.py, _swap_modules: eliminate_dead_code before the modules are in the graph"
 #
 # [tool.exportdiff.versions]

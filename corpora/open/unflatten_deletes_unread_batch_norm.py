@@ -18,7 +18,9 @@
 # status = "open"
 # signatures = [["state", "mismatch", "value", "buffer"]]
 # fix = "batch_norm_writes_to_its_statistics"
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/issues/73050"
+# upstream-match = "mechanism"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_library/utils.py, is_impure: schema.is_mutable"
 #
 # [tool.exportdiff.versions]

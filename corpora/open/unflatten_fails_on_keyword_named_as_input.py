@@ -22,6 +22,7 @@
 # ]
 # fix = "unflatten_names_inputs_apart_from_keywords"
 # upstream = ""
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/export/unflatten.py, _ModuleFrame.add_placeholder: graph.placeholder(x.name)"
 #
 # [tool.exportdiff.versions]

@@ -28,7 +28,9 @@
 #     ],
 # ]
 # fix = "unflatten_hangs_variant_where_it_is_called"
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/pull/137013"
+# upstream-match = "place"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/export/unflatten.py, _deduplicate_modules: seen_target = _compute_accessor(...)"
 #
 # [tool.exportdiff.versions]
