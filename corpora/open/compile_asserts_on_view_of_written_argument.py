@@ -33,7 +33,10 @@
 # at-fault = "torch/_dynamo/symbolic_convert.py, InstructionTranslator.__init__: realizes lazily"
 #
 # [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
 # "2.13.0" = "shows"
+# "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
 """`x.copy_(self.w); return y * 2`, where y is a view of x: y requires grad by then. torch.compile raises."""

@@ -22,7 +22,10 @@
 # at-fault = "torch/_subclasses/functional_tensor.py, __torch_dispatch__: keeps _trilinear"
 #
 # [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
 # "2.13.0" = "shows"
+# "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
 """nn.Bilinear multiplies in bfloat16 within autocast; the compiled model multiplies in float32."""

@@ -24,7 +24,10 @@
 # at-fault = "torch/_higher_order_ops/utils.py, check_input_alias_and_mutation_return_outputs: node.args"
 #
 # [tool.exportdiff.versions]
+# "2.9.1" = "other"
+# "2.11.0" = "other"
 # "2.13.0" = "shows"
+# "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
 """A branch keeps a product in a buffer with out=. Under torch.compile the buffer stays as it was.

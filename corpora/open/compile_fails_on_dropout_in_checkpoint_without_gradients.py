@@ -35,7 +35,10 @@
 # remat_using_tags_for_fwd_loss_bwd_graph: has_recomputable_rng_ops comes first"""
 #
 # [tool.exportdiff.versions]
+# "2.9.1" = "fixed"
+# "2.11.0" = "fixed"
 # "2.13.0" = "shows"
+# "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
 """No gradient is needed, so nothing is computed again; torch.compile refuses random numbers all the same."""

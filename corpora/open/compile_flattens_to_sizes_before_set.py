@@ -24,7 +24,10 @@
 # at-fault = "torch/_subclasses/functional_tensor.py, FunctionalTensorMode: 'func is not aten.set_'"
 #
 # [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
 # "2.13.0" = "shows"
+# "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
 """A tensor of two rows is set to a tensor of one row. Under torch.compile, flatten makes two rows of it."""

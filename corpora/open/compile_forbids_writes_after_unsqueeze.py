@@ -27,7 +27,10 @@
 # ordinary output"""
 #
 # [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
 # "2.13.0" = "shows"
+# "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
 """`y = x * 2; y.unsqueeze_(0); return y` returns what can be written in place in eager, and not compiled.

@@ -24,7 +24,10 @@
 # at-fault = "torch/nn/modules/module.py, Module._call_impl: if torch.compiler.is_compiling(): return inner()"
 #
 # [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
 # "2.13.0" = "shows"
+# "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
 """A hook that is always called counts calls, also those that raise; once compiled it does not count these.

@@ -20,7 +20,8 @@
 # # With the fix, what is returned has separate memory.
 # unmasked = [["aliasing", "mismatch", "no-longer-shared", "input", "output"]]
 # fix = "outputs_written_detached_keep_their_gradients"
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/pull/95980"
+# upstream-match = "place"
 # upstream-searched = "2026-11-26"
 # at-fault = "torch/_functorch/_aot_autograd/collect_metadata_analysis.py, OutputType.alias_of_input"
 #

@@ -24,7 +24,10 @@
 # torch/_functorch/_aot_autograd/graph_capture_wrappers.py, fn_prepped_for_autograd: maybe_to_fresh_input"""
 #
 # [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
 # "2.13.0" = "shows"
+# "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
 """Eager's result requires grad, that of the compiled model does not: backward raises.

@@ -26,7 +26,10 @@
 # torch/_functorch/_aot_autograd/collect_metadata_analysis.py, run_functionalized_fw_and_collect_metadata"""
 #
 # [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
 # "2.13.0" = "shows"
+# "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
 """`x.add_(self.w); return x.chunk(2)[0]` is a view of x in eager, and sees what is written to x later.

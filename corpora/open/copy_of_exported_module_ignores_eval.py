@@ -23,7 +23,10 @@
 # at-fault = "torch/fx/graph_module.py, GraphModule.__deepcopy__: its list of attributes lacks these two"
 #
 # [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
 # "2.13.0" = "shows"
+# "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
 """A model with dropout is exported in train mode, and ep.module() copied: eval() does not stop dropout.

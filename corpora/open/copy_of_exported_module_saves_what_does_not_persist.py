@@ -22,7 +22,10 @@
 # at-fault = "torch/fx/graph_module.py, _copy_attr: register_buffer without persistent"
 #
 # [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
 # "2.13.0" = "shows"
+# "2.14.1" = "fixed"
 # "2.15.0" = "fixed"
 # ///
 """An exported module is copied: a buffer that does not persist is in the state dict of the copy.

@@ -24,7 +24,10 @@
 # at-fault = "torch/_decomp/decompositions.py, multilabel_margin_loss_forward: target_mask does not mask z"
 #
 # [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
 # "2.13.0" = "shows"
+# "2.14.1" = "fixed"
 # "2.15.0" = "fixed"
 # ///
 """After run_decompositions, MultiLabelMarginLoss is wrong unless every class is a label.

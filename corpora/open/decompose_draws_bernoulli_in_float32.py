@@ -22,7 +22,10 @@
 # at-fault = "torch/_decomp/decompositions.py, bernoulli: torch.rand(..., dtype=torch.float32)"
 #
 # [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
 # "2.13.0" = "shows"
+# "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
 """After run_decompositions, a model draws other values from float64 probabilities with the same seed."""

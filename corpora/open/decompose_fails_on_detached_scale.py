@@ -26,7 +26,10 @@
 # at-fault = "torch/_decomp/decompositions.py, nop_decomposition: makes alias of detach, stops no gradient"
 #
 # [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
 # "2.13.0" = "shows"
+# "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
 """The model computes its scale from detached activations; the decomposed program raises when it is called.

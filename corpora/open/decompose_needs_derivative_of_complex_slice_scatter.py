@@ -26,12 +26,16 @@
 #     ],
 # ]
 # fix = "complex_slices_are_scattered_as_real_numbers"
-# upstream = ""
+# upstream = "https://github.com/pytorch/executorch/issues/5381"
+# upstream-match = "symptom"
 # upstream-searched = "2026-11-26"
 # at-fault = "tools/autograd/gen_variable_type.py, GRADIENT_IMPLEMENTED_FOR_COMPLEX: lacks slice_scatter"
 #
 # [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
 # "2.13.0" = "shows"
+# "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
 """A layer of a Fourier neural operator: eager runs; the decomposed program raises when it is called.

@@ -24,7 +24,10 @@
 # at-fault = "aten/src/ATen/FunctionalInverses.cpp, unfold_inverse: unfold_backward with base.sizes()"
 #
 # [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
 # "2.13.0" = "shows"
+# "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
 """The model silences the first two of every four samples; the decomposed program silences them all."""

@@ -26,7 +26,10 @@
 # at-fault = "torch/fx/passes/runtime_assert.py, insert_deferred_runtime_asserts: enumerate(nodes[:-1])"
 #
 # [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
 # "2.13.0" = "shows"
+# "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
 """A model that pads to an even length is exported with an even one: the program pads nothing.

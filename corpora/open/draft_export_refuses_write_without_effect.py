@@ -32,7 +32,10 @@
 # at-fault = "torch/_library/utils.py, MutationChecker.check: demands that a declared write changes a value"
 #
 # [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
 # "2.13.0" = "shows"
+# "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
 """A custom operator clips in place; where nothing is too large, draft_export says its schema is wrong."""

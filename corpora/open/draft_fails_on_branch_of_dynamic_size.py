@@ -19,7 +19,9 @@
 # status = "open"
 # signatures = [["outputs", "crash", "export", "InternalTorchDynamoError", "fake_tensor.py:from_real_tensor"]]
 # fix = "draft_export_copies_real_values_of_fake_tensors"
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/pull/131042"
+# upstream-match = "mechanism"
+# upstream-fix = "https://github.com/pytorch/pytorch/pull/131042"
 # upstream-searched = "2026-11-26"
 # at-fault = "torch/_subclasses/meta_utils.py, MetaConverter.meta_tensor: r.real_tensor ="
 #

@@ -23,7 +23,10 @@
 # at-fault = "torch/_subclasses/meta_utils.py, MetaConverter.meta_tensor: _set_conj(r), not the real tensor"
 #
 # [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
 # "2.13.0" = "shows"
+# "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
 """torch.export.export takes this input, draft_export raises RuntimeError.

@@ -28,7 +28,10 @@
 # at-fault = "torch/_subclasses/meta_utils.py, meta_tensor: r.real_tensor = torch.empty_strided"
 #
 # [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
 # "2.13.0" = "shows"
+# "2.14.1" = "fixed"
 # "2.15.0" = "fixed"
 # ///
 """Weight and bias are pieces of one flat tensor, as optimizers and distributed training lay them out.

@@ -22,7 +22,10 @@
 # at-fault = "torch/_subclasses/meta_utils.py, _safe_copy: if type(src) is not torch.Tensor: return"
 #
 # [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
 # "2.13.0" = "shows"
+# "2.14.1" = "fixed"
 # "2.15.0" = "fixed"
 # ///
 """The gate is 1 and eager adds 1. The program asserts that the gate is not positive, and raises.

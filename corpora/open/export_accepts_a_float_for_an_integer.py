@@ -17,7 +17,8 @@
 # status = "open"
 # signatures = [["guards", "mismatch", "accepted", "float"]]
 # fix = "guard_types_of_numbers"
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/pull/180399"
+# upstream-match = "place"
 # upstream-searched = "2026-11-26"
 # at-fault = "torch/export/_unlift.py, _get_input_guards_for_graph: compares the value, not the type"
 #

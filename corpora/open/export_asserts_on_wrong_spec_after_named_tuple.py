@@ -32,7 +32,10 @@
 # at-fault = "torch/export/dynamic_shapes.py, _tree_map_with_path: _key knows no named tuple"
 #
 # [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
 # "2.13.0" = "shows"
+# "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
 """The spec of `size` is a list, as ShapesCollection makes it, where export wants a tuple."""

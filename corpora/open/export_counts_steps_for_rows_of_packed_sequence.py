@@ -25,7 +25,10 @@
 # workaround = "code"
 #
 # [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
 # "2.13.0" = "shows"
+# "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
 """Two sequences, of 3 steps and of 1, are packed into 4 rows. The program divides the sum of the rows by 3.

@@ -24,7 +24,10 @@
 # at-fault = "torch/_export/passes/lift_constants_pass.py: constant_val = constant_val.data"
 #
 # [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
 # "2.13.0" = "shows"
+# "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
 """A parameter in a plain list gets a gradient in eager, and none in the exported program."""

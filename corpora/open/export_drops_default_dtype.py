@@ -23,7 +23,10 @@
 # at-fault = "torch/__init__.py, set_default_dtype; torch/fx/experimental/proxy_tensor.py records dtype=None"
 #
 # [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
 # "2.13.0" = "shows"
+# "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
 """The model makes a grid in float64 and adds it to its input. The program makes the grid in float32.

@@ -23,7 +23,10 @@
 # at-fault = "torch/autograd/grad_mode.py, inference_mode.__enter__ and _enter_inference_mode"
 #
 # [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
 # "2.13.0" = "shows"
+# "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
 """`@torch.inference_mode()` around forward. Eager's result has no gradients, the program's requires grad.

@@ -34,7 +34,10 @@
 # at-fault = "torch/_tensor.py, Tensor.__reduce_ex__: no case for a fake tensor that is traced"
 #
 # [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
 # "2.13.0" = "shows"
+# "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
 """forward() copies its input with copy.copy: non-strict export fails with an internal AssertionError."""

@@ -32,7 +32,10 @@
 # at-fault = "torch/_subclasses/meta_utils.py, MetaConverter.meta_tensor: s.size of another ShapeEnv"
 #
 # [tool.exportdiff.versions]
+# "2.9.1" = "other"
+# "2.11.0" = "shows"
 # "2.13.0" = "shows"
+# "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
 """torch says that it cannot trace the assignment; with a dynamic size it raises AssertionError."""

@@ -32,7 +32,10 @@
 # at-fault = "torch/_meta_registrations.py, meta_copy_: the check of overlapping memory comes first"
 #
 # [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
 # "2.13.0" = "shows"
+# "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
 """Eager returns the tensor; export: "more than one element of the written-to tensor refers to a single memory

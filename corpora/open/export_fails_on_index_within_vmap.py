@@ -32,7 +32,10 @@
 # at-fault = "torch/_export/non_strict_utils.py, _NonStrictTorchFunctionHandler._override: item.item()"
 #
 # [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "fixed"
 # "2.13.0" = "shows"
+# "2.14.1" = "fixed"
 # "2.15.0" = "fixed"
 # ///
 """`table[i]` works under torch.vmap in eager; non-strict export says that vmap cannot call .item().

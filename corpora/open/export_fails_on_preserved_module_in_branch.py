@@ -23,7 +23,10 @@
 # at-fault = "torch/_export/wrappers.py, update_module_call_signatures: writes to a dict where Dynamo traces"
 #
 # [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
 # "2.13.0" = "shows"
+# "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
 """Export fails if a branch of `torch.cond` calls a module whose call signature is preserved.

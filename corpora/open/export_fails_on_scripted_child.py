@@ -22,7 +22,10 @@
 # at-fault = "torch/csrc/jit/python/script_init.cpp, ScriptMethod.__call__: __wrapped__ gets all arguments"
 #
 # [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
 # "2.13.0" = "shows"
+# "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
 """A scripted child works in eager, and exports if torch.jit.trace has made it; export calls this one wrongly.

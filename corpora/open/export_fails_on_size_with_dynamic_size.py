@@ -28,7 +28,8 @@
 #     ],
 # ]
 # fix = "constrain_sizes_as_tuples"
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/issues/149158"
+# upstream-match = "place"
 # upstream-searched = "2026-11-26"
 # at-fault = "torch/_export/non_strict_utils.py, make_constraints: flattens the inputs as they came"
 #

@@ -23,7 +23,10 @@
 # at-fault = "torch/fx/_symbolic_trace.py, Tracer.call_module: module_stack.popitem without try and finally"
 #
 # [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
 # "2.13.0" = "shows"
+# "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
 """The model catches what its submodule raises, and goes on. Export fails with an AssertionError."""

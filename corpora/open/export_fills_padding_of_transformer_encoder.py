@@ -27,7 +27,10 @@
 # workaround = "code"
 #
 # [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
 # "2.13.0" = "shows"
+# "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
 """The second position is padding: eager returns zeros there, the exported program what the layers compute.

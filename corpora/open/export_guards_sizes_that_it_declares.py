@@ -25,7 +25,10 @@
 # at-fault = "torch/fx/experimental/symbolic_shapes.py, produce_guards: what is no range is no constraint"
 #
 # [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
 # "2.13.0" = "shows"
+# "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
 """With `Dim.DYNAMIC`, the program declares sizes from 2 on, and refuses every odd one.

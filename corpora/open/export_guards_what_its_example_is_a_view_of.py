@@ -22,7 +22,10 @@
 # at-fault = "torch/_export/non_strict_utils.py, produce_guards_and_solve_constraints: guards of x._base"
 #
 # [tool.exportdiff.versions]
+# "2.9.1" = "other"
+# "2.11.0" = "shows"
 # "2.13.0" = "shows"
+# "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
 """Exported with a slice of a batch, the program refuses whole batches: None has no attribute 'size'."""

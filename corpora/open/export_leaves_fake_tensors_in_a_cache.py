@@ -22,7 +22,10 @@
 # torch/_functorch/_aot_autograd/frontend_utils.py, _detect_attribute_assignment: modules alone"""
 #
 # [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
 # "2.13.0" = "shows"
+# "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
 """forward() keeps a tensor in an object, as a cache does: after an export, the eager call fails.

@@ -22,7 +22,10 @@
 # at-fault = "torch/autograd/__init__.py, grad: leaves grad mode to the engine, where no tracer sees it"
 #
 # [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
 # "2.13.0" = "shows"
+# "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
 """forward() computes a derivative with torch.autograd.grad: in the exported program it requires grad.

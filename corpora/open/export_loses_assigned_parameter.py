@@ -24,7 +24,10 @@
 # torch/_functorch/_aot_autograd/frontend_utils.py, _detect_attribute_assignment: no parameters"""
 #
 # [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
 # "2.13.0" = "shows"
+# "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
 """forward() clips its weights, as a max-norm constraint does: the exported program never does.

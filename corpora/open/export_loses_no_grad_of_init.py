@@ -24,7 +24,10 @@
 # torch/fx/experimental/proxy_tensor.py, PreDispatchTorchFunctionMode.__torch_function__: is off in func"""
 #
 # [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
 # "2.13.0" = "shows"
+# "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
 """forward() resets a parameter with torch.nn.init.constant_: the exported program raises a RuntimeError.

@@ -25,7 +25,10 @@
 # at-fault = "torch/fx/experimental/proxy_tensor.py: the container torch.Size is rebuilt by tuple()"
 #
 # [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
 # "2.13.0" = "shows"
+# "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
 """A `torch.Size` that forward returns is a plain tuple afterwards, without `numel()`."""

@@ -23,7 +23,10 @@
 # at-fault = "torch/_export/utils.py, placeholder_naming_pass, _name_hoo_subgraph_placeholders: node.name ="
 #
 # [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
 # "2.13.0" = "shows"
+# "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
 """The operand of the branches is called add_1, as in the caller; the copy of their operator gets this name

@@ -25,7 +25,10 @@
 # at-fault = "torch/_decomp/decompositions.py, max_unpool2d: new_zeros of _max_unpoolnd"
 #
 # [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
 # "2.13.0" = "shows"
+# "2.14.1" = "fixed"
 # "2.15.0" = "fixed"
 # ///
 """MaxUnpool2d of an image in channels last keeps that format; the graph says that the result is contiguous.

@@ -24,7 +24,10 @@
 # at-fault = "torch/_refs/__init__.py, roll: index_select"
 #
 # [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
 # "2.13.0" = "shows"
+# "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
 """Rolling an image in channels last gives one in channels last; the graph says that it is contiguous.

@@ -18,7 +18,8 @@
 # status = "open"
 # signatures = [["outputs", "mismatch", "value"]]
 # fix = "read_sizes_before_in_place_views"
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/pull/85049"
+# upstream-match = "place"
 # upstream-searched = "2026-11-26"
 # at-fault = "torch/fx/experimental/proxy_tensor.py, track_tensor: sizes are read when they are needed"
 #

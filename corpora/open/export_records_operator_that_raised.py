@@ -22,7 +22,10 @@
 # at-fault = "torch/fx/experimental/proxy_tensor.py, proxy_call: create_proxy comes before func"
 #
 # [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
 # "2.13.0" = "shows"
+# "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
 """The model tries to view its input as pairs, and takes it as it is if that fails. The program fails.

@@ -33,7 +33,10 @@
 # at-fault = "torch/_export/wrappers.py, check_flattened: knows no torch.SymInt"
 #
 # [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
 # "2.13.0" = "shows"
+# "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
 """Export fails if a module whose call signature is preserved gets a size that is dynamic.

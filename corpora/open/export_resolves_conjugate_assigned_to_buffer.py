@@ -25,7 +25,10 @@
 # at-fault = "torch/export/_unlift.py, _insert_copy_for_mutations: copies values into the old tensor"
 #
 # [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
 # "2.13.0" = "shows"
+# "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
 """Eager keeps the lazy conjugate that forward assigns to a buffer; the exported program keeps its values.

@@ -22,6 +22,7 @@
 # at-fault = "torch/_higher_order_ops/wrap.py, WrapWithSetGradEnabled.__call__: no try and finally"
 #
 # [tool.exportdiff.versions]
+# "2.9.1" = "fixed"
 # "2.11.0" = "shows"
 # "2.13.0" = "shows"
 # "2.14.1" = "shows"

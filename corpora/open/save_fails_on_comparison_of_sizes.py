@@ -33,7 +33,10 @@
 # at-fault = "torch/_export/serde/serialize.py, serialize_argument_spec: no branch for SymBoolArgument"
 #
 # [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
 # "2.13.0" = "shows"
+# "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
 """The program is exported and runs; saving it raises "TODO".

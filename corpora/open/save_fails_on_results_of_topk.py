@@ -22,7 +22,10 @@
 # at-fault = "torch/return_types.py, pytree_register_structseq: registers no serialized_type_name"
 #
 # [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
 # "2.13.0" = "shows"
+# "2.14.1" = "shows"
 # "2.15.0" = "fixed"
 # ///
 """A program that returns the named tuple of `topk` runs, and cannot be saved.

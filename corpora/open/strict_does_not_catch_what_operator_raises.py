@@ -22,7 +22,10 @@
 # at-fault = "torch/_dynamo/utils.py, get_fake_value: an operator's exception is never one of the traced code"
 #
 # [tool.exportdiff.versions]
+# "2.9.1" = "other"
+# "2.11.0" = "other"
 # "2.13.0" = "shows"
+# "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
 """The model takes the sum over a third dimension if there is one. Strict export raises IndexError."""

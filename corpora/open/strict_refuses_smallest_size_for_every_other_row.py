@@ -27,7 +27,10 @@
 # at-fault = "torch/fx/experimental/proxy_tensor.py, set_meta: its tensor_meta adds guards"
 #
 # [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
 # "2.13.0" = "shows"
+# "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
 """The model gives every other row, of two rows or more; the exported one refuses two rows."""

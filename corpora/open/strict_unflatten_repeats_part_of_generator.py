@@ -23,7 +23,10 @@
 # at-fault = "torch/_dynamo/symbolic_convert.py, InliningInstructionTranslator, parent.nn_module_stack"
 #
 # [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
 # "2.13.0" = "shows"
+# "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
 """A child yields two results, and the parent adds them; once unflattened, the second is computed twice.

@@ -23,7 +23,10 @@
 # torch/export/_unlift.py, _unlift_exported_program_lifted_states: first_call_function_nn_module_stack"""
 #
 # [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
 # "2.13.0" = "shows"
+# "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
 """The model negates an even number of rows; exported with three rows, the program is for odd numbers.

@@ -22,7 +22,10 @@
 # at-fault = "torch/export/unflatten.py, _ModuleFrame.remap_input: add_placeholder for any input"
 #
 # [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
 # "2.13.0" = "shows"
+# "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
 """A decoder is tied to an embedding: it cannot be replaced in the unflattened model, though it is preserved.

@@ -22,7 +22,10 @@
 # at-fault = "torch/export/_swap.py, _try_remove_connecting_pytrees"
 #
 # [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
 # "2.13.0" = "shows"
+# "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
 """Two modules are swapped in: the second gets the tuple that the first returns.

@@ -20,7 +20,8 @@
 # signatures = [["outputs", "mismatch", "value"]]
 # fix = "unflatten_checks_guards"
 # unmasked = [["guards", "crash", "refused"]]
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/pull/161178"
+# upstream-match = "place"
 # upstream-searched = "2026-11-26"
 # at-fault = "torch/export/unflatten.py, UnflattenedModule.process_forward_inputs"
 # workaround = "code"

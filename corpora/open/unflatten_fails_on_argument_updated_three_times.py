@@ -24,7 +24,10 @@
 # at-fault = "torch/export/unflatten.py, _IVals.update: n.name in node_names"
 #
 # [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
 # "2.13.0" = "shows"
+# "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
 """A preserved module updates a tensor in place, three times, and the result of unflatten raises RuntimeError.

@@ -22,7 +22,10 @@
 # at-fault = "torch/export/exported_program.py, _get_updated_module_call_graph: provenance[history[-1].name]"
 #
 # [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
 # "2.13.0" = "shows"
+# "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
 """The signature of `rnn` goes on naming getitem_1, which is no result of the LSTM when it is taken apart.

@@ -26,7 +26,10 @@
 # at-fault = "torch/export/unflatten.py, _ModuleFrame.add_placeholder: graph.placeholder(x.name)"
 #
 # [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
 # "2.13.0" = "shows"
+# "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
 """A module adds to a running total, which it gets by the keyword `total`; the total is an input of the model.

@@ -27,7 +27,10 @@
 # at-fault = "torch/fx/_pytree.py, tree_flatten_spec: spec != real_spec"
 #
 # [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
 # "2.13.0" = "shows"
+# "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
 """The encoder returns its features and their shape. Unflattened with its signature, it cannot be called."""

@@ -27,7 +27,10 @@
 # at-fault = "torch/export/_trace.py, _move_non_persistent_buffers_to_tensor_constants: one name"
 #
 # [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
 # "2.13.0" = "shows"
+# "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
 """A layer that keeps its last input is twice in a list, and its caller reads what it keeps.

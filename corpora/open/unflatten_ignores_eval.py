@@ -27,7 +27,10 @@
 # workaround = "none: the mode is fixed by export; export the model once in train mode and once in eval mode"
 #
 # [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
 # "2.13.0" = "shows"
+# "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
 """A model with dropout is exported in train mode: after eval(), the unflattened module still drops values.

@@ -26,7 +26,10 @@
 # workaround = "code"
 #
 # [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
 # "2.13.0" = "shows"
+# "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
 """Once a call raises between two calls of a preserved module, the unflattened model stays wrong.

@@ -18,6 +18,7 @@
 # status = "open"
 # signatures = [["structure", "mismatch", "order", "parameters"]]
 # fix = "dispatcher_yields_state_in_order"
+# hash-seeds = 4
 # upstream = ""
 # at-fault = "torch/export/unflatten.py, UnflattenedModule._dispatch_modules: attrs_map = defaultdict(set)"
 #

@@ -34,7 +34,10 @@
 # at-fault = "torch/export/dynamic_shapes.py, _combine_args: reads the signature of forward"
 #
 # [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
 # "2.13.0" = "shows"
+# "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
 """A model is exported with a dynamic size, unflattened, and exported again in the same way: UserError."""

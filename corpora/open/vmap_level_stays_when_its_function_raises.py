@@ -22,7 +22,10 @@
 # at-fault = "torch/fx/graph_module.py, GraphModule.recompile: code without try and finally"
 #
 # [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
 # "2.13.0" = "shows"
+# "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
 """A call that raises inside `torch.vmap` leaves its level behind for all that follows.

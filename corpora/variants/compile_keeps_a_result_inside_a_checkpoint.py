@@ -19,7 +19,7 @@
 #
 # [tool.exportdiff.versions]
 # "2.9.1" = "fixed"
-# "2.11.0" = "other"
+# "2.11.0" = "fixed"
 # "2.13.0" = "shows"
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"

@@ -15,7 +15,10 @@
 # at-fault = "torch/export/_unlift.py, _insert_copy_for_mutations: copy_ into an input, outside of no_grad"
 #
 # [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
 # "2.13.0" = "shows"
+# "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
 """The model clamps an input under no_grad; the decomposed program does so outside of it.

@@ -15,7 +15,9 @@
 # at-fault = "torch/export/unflatten.py, _sink_params: n.name not in module_id_to_inputs_removed"
 #
 # [tool.exportdiff.versions]
+# "2.11.0" = "shows"
 # "2.13.0" = "shows"
+# "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
 """A child is called with its own weight, returns the weight, and is called once more: it cannot be replaced.

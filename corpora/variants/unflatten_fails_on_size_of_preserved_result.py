@@ -15,7 +15,9 @@
 # at-fault = "torch/export/unflatten.py, _ModuleFrame.copy_sym_call_function: remap_input, x.args"
 #
 # [tool.exportdiff.versions]
+# "2.11.0" = "shows"
 # "2.13.0" = "shows"
+# "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
 """The number of positive elements has one node in the graph: the size of `kept`, which no call returns.

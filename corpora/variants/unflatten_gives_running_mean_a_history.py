@@ -15,7 +15,9 @@
 # at-fault = "torch/export/unflatten.py, _inplace_buffer_and_input_mutations: copy_ with autograd on"
 #
 # [tool.exportdiff.versions]
+# "2.11.0" = "shows"
 # "2.13.0" = "shows"
+# "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
 """The model keeps a mean under no_grad; decomposed and unflattened, it makes the mean require grad.

@@ -15,7 +15,9 @@
 # at-fault = "torch/_export/passes/collect_tracepoints_pass.py, CollectTracepointsPass.call: popitem"
 #
 # [tool.exportdiff.versions]
+# "2.11.0" = "shows"
 # "2.13.0" = "shows"
+# "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
 """A block calls its compiled layer twice. With the call of the layer preserved, unflatten is silently wrong.

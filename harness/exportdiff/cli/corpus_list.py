@@ -66,8 +66,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.first is None:
         for cause in every:
             if not cause.open:
-                versions = ", ".join(cause.entry.versions.fixed_in)
-                print(f"fixed in {versions}  {cause.entry.file}  {cause.entry.title}")
+                print(f"fixed in {cause.entry.versions.fixed_in[0]}  {cause.entry.file}  {cause.entry.title}")
         for entry in entries:
             if entry.problem or entry.status != "open":
                 print(f"{entry.file} {entry.problem}" if entry.problem else f"{entry.status}  {entry.file}")

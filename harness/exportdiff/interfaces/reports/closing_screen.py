@@ -124,6 +124,8 @@ def _known(tally: Tally) -> Iterator[Text]:
     if number["resemblance"]:
         line = f"  explained by fix: {number['fix']}, by resemblance to an entry: {number['resemblance']}"
         yield Text(line, style="dim")
+    if tally.known_fixed:
+        yield Text(f"  fixed in a newer torch: {tally.known_fixed}", style="dim")
     for name in often[:FREQUENT]:
         named = " ".join(filter(None, (_id(tally, name), name)))
         yield Text(f"  {counted(tally.occurrences[name], 'program')}: {named}", style="dim")
