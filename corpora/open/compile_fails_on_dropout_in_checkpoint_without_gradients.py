@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD010"
 # title = "torch.compile: fails on dropout inside torch.utils.checkpoint where no gradient is needed"
-# severity = "B"
-# severity-because = "a checkpointed block with dropout, run in train mode under no_grad: compiling fails"
+# harm = "clear error"
+# reach = "occasional"
+# reach-because = "a checkpointed block with dropout, run in train mode under no_grad: compiling fails"
+# topics = ["random", "checkpoint"]
 # cause = """
 # The pass for graphs with forward, loss and backward runs on each inference graph, and refuses random numbers
 # in a checkpoint before it asks whether there is a backward pass."""

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD016"
 # title = "torch.compile: an attribute set before and after torch.cond keeps its first value"
-# severity = "B"
-# severity-because = "a Python counter next to a torch.cond: silently wrong"
+# harm = "wrong later"
+# reach = "occasional"
+# reach-because = "a Python counter next to a torch.cond"
+# topics = ["control-flow", "attributes"]
 # cause = """
 # trace_hop_function replaces the table of side effects by a clone, while the cached __dict__ of an object
 # goes on writing to the table that was thrown away."""

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD028"
 # title = "torch.compile: two calls of batch_norm on one input return one tensor"
-# severity = "B"
-# severity-because = "two equal calls of batch_norm, both returned: a write to one changes the other silently"
+# harm = "wrong later"
+# reach = "contrived"
+# reach-because = "two equal calls of batch_norm, both returned: a write to one changes the other silently"
+# topics = ["norms", "views"]
 # cause = """
 # fx_graph_cse leaves equal nodes apart whose tensor is returned; an operator of several results has a tuple,
 # and is merged although its results are returned."""

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD047"
 # title = "run_decompositions: SpecViolationError if a preserved submodule computes its result under no_grad"
-# severity = "B"
-# severity-because = "a preserved submodule that ends with a no_grad or autocast block, decomposed"
+# harm = "obscure error"
+# reach = "occasional"
+# reach-because = "a preserved submodule that ends with a no_grad or autocast block, decomposed"
+# topics = ["no-grad", "autocast"]
 # cause = """
 # _replace_with_hop_helper calls the only result of a region getitem, a name that nothing has once
 # run_decompositions has dissolved the region."""

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD054"
 # title = "run_decompositions: program raises for a write to a slice of a complex tensor"
-# severity = "B"
-# severity-because = "layers that compute in frequencies write the low ones to a slice: neural operators"
+# harm = "obscure error"
+# reach = "occasional"
+# reach-because = "layers that compute in frequencies write the low ones to a slice: neural operators"
+# topics = ["dtypes", "in-place"]
 # cause = """
 # Functionalization makes slice_scatter of the write, which GRADIENT_IMPLEMENTED_FOR_COMPLEX in
 # tools/autograd/gen_variable_type.py does not list."""

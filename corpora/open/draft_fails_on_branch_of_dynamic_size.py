@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD064"
 # title = "draft_export: InternalTorchDynamoError for torch.cond on a tensor of dynamic size"
-# severity = "B"
-# severity-because = "draft_export of any model with torch.cond and a dynamic size: raises"
+# harm = "obscure error"
+# reach = "occasional"
+# reach-because = "draft_export of any model with torch.cond and a dynamic size: raises"
+# topics = ["control-flow", "dynamic-sizes"]
 # cause = """
 # MetaConverter.meta_tensor makes the real tensor for a fake one by the sizes of the fake one, which are
 # symbolic where that was made fake before."""

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD067"
 # title = "draft_export raises PendingUnbackedSymbolNotFound for x // 2 of floats and a dynamic size"
-# severity = "B"
-# severity-because = "floor division of floats in a program with dynamic sizes; export takes it"
+# harm = "obscure error"
+# reach = "occasional"
+# reach-because = "floor division of floats in a program with dynamic sizes; export takes it"
+# topics = ["dynamic-sizes"]
 # cause = """
 # Floor division is made of prims.signbit, whose fake result has the type of its argument. draft_export gives
 # new sizes to a result that differs from the prediction; these never leave the division."""

@@ -3,9 +3,13 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD072"
 # title = "ep.module(): a tensor passed where None was exported is ignored"
-# severity = "A"
-# severity-because = "an optional mask that was None at export is ignored afterwards, in silence"
+# harm = "silently wrong"
+# reach = "everyday"
+# reach-because = "an optional mask that was None at export is ignored afterwards"
+# evidence = ["zoo:module_db/nn.MultiheadAttention"]
+# topics = ["arguments", "attention"]
 # cause = """
 # _get_input_guards_for_graph guards inputs that are int, float or str, and has no case for None."""
 # path = "nonstrict:module@cpu"

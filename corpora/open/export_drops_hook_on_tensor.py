@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD088"
 # title = "torch.export: a hook that forward registers on a tensor is silently left out"
-# severity = "B"
-# severity-because = "hooks that scale, clip or reverse gradients, in a model that is trained after export"
+# harm = "wrong later"
+# reach = "occasional"
+# reach-because = "hooks that scale, clip or reverse gradients, in a model that is trained after export"
+# topics = ["hooks"]
 # cause = """
 # Tensor.register_hook calls no operator: the hook is put on a fake tensor of the trace, and no graph records
 # it."""

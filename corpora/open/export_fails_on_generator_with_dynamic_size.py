@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD102"
 # title = "torch.export: RuntimeError for torch.rand(shape, generator=...) of a dynamic shape"
-# severity = "B"
-# severity-because = "noise of the shape of an input whose batch is dynamic, where generator= is written out"
+# harm = "obscure error"
+# reach = "occasional"
+# reach-because = "noise of the shape of an input whose batch is dynamic, where generator= is written out"
+# topics = ["random", "dynamic-sizes"]
 # cause = """
 # The fake kernel of constructors calls the overload rand.generator on the meta device, where it has no kernel
 # that takes symbolic sizes."""

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD112"
 # title = "torch.export: a child that torch.jit.script has made is called with an argument too many"
-# severity = "B"
-# severity-because = "models with a scripted part, which strict=True refuses with a clear message"
+# harm = "obscure error"
+# reach = "occasional"
+# reach-because = "models with a scripted part, which strict=True refuses with a clear message"
+# topics = ["graph-modules"]
 # cause = """
 # While torch.compiler.is_exporting(), ScriptMethod.__call__ calls __wrapped__, a bound method, and gives it
 # the ScriptMethod as first argument."""

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD121"
 # title = "torch.export of a GraphModule: keyword arguments reach other parameters"
-# severity = "B"
-# severity-because = "keyword arguments of a traced model, in another order or with a default left out"
+# harm = "silently wrong"
+# reach = "occasional"
+# reach-because = "keyword arguments of a traced model, in another order or with a default left out"
+# topics = ["graph-modules", "arguments"]
 # cause = """
 # Non-strict export runs a GraphModule with an Interpreter, and gives it keyword arguments by position, in the
 # order of the caller."""

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD124"
 # title = "torch.export: y.data = x is silently left out of the graph"
-# severity = "B"
-# severity-because = "`.data =` in forward(): silently ignored"
+# harm = "silently wrong"
+# reach = "occasional"
+# reach-because = "`.data =` in forward(): silently ignored"
+# topics = ["data-attribute"]
 # cause = """
 # The setter of Tensor.data changes the fake tensor in C++ and calls no operator, so
 # PreDispatchTorchFunctionMode records nothing and the proxy goes on standing for the old value."""

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD132"
 # title = "torch.export: fake tensors stay in the cache object of a model; its next eager call fails"
-# severity = "B"
-# severity-because = "a cache in a separate object, a hook that collects activations; eager breaks"
+# harm = "wrong later"
+# reach = "occasional"
+# reach-because = "a cache in a separate object, a hook that collects activations; eager breaks"
+# topics = ["kv-cache", "hooks"]
 # cause = """
 # Export puts back what tracing changed in modules and their lists, not in objects or closures."""
 # path = "nonstrict:module@cpu"

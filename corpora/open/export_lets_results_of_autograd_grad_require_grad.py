@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD134"
 # title = "torch.export: what torch.autograd.grad returns requires grad in the program, and not in eager"
-# severity = "B"
-# severity-because = "forces as the derivative of an energy: .numpy() raises, and training keeps their graph"
+# harm = "wrong later"
+# reach = "occasional"
+# reach-because = "forces as the derivative of an energy: .numpy() raises, and training keeps their graph"
+# topics = ["autograd"]
 # cause = """
 # The autograd engine turns grad mode off in C++; the tracer records grad mode only where Python sets it."""
 # path = "nonstrict:module@cpu"

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD148"
 # title = "torch.export: the graph records transposed strides for nearest interpolation of a signal"
-# severity = "B"
-# severity-because = "nearest interpolation of a transposed signal: recorded strides are wrong"
+# harm = "cosmetic"
+# reach = "occasional"
+# reach-because = "nearest interpolation of a transposed signal: recorded strides are wrong"
+# topics = ["layout"]
 # cause = """
 # _upsample_nearest indexes the input, which keeps the order of its strides, and restores what the kernel
 # does for results of four and five dimensions only."""

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD163"
 # title = "torch.export: max() in a branch of torch.cond is the minimum"
-# severity = "A"
-# severity-because = "max(1, x.shape[0]) in a branch of torch.cond or in a body of map: silently the minimum"
+# harm = "silently wrong"
+# reach = "occasional"
+# reach-because = "max(1, x.shape[0]) in a branch of torch.cond or in a body of map: silently the minimum"
+# topics = ["control-flow", "dynamic-sizes"]
 # cause = """
 # Dynamo traces the branch and asks whether the function is the builtin max, in whose place non-strict
 # export has put another function while it traces. What is not max counts as min."""

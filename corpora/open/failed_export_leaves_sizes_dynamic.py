@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD167"
 # title = "torch.export: after a failed export with Dim.AUTO the same inputs stay dynamic"
-# severity = "A"
-# severity-because = "a second try after an export with Dim.AUTO failed: sizes stay dynamic, in silence"
+# harm = "wrong later"
+# reach = "occasional"
+# reach-because = "a second try after an export with Dim.AUTO failed: sizes stay dynamic"
+# topics = ["dynamic-sizes", "exceptions"]
 # cause = """
 # _process_dynamic_shapes marks the example inputs themselves, and make_constraints, which clears the
 # marks, is never reached by an export that raises."""

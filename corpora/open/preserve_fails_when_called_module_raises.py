@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD180"
 # title = "preserve_module_call_signature: KeyError if the submodule raises and forward catches that"
-# severity = "B"
-# severity-because = "a model that tries one submodule, and takes another one if the first raises"
+# harm = "obscure error"
+# reach = "occasional"
+# reach-because = "a model that tries one submodule, and takes another one if the first raises"
+# topics = ["exceptions"]
 # cause = """
 # A pre-hook marks where a call begins, a hook where it ends and what its specs are. The hook does not run
 # if the call raises, and the pass that collects the marks looks its specs up."""

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD196"
 # title = "torch.export.save: NotImplementedError for a model that returns what topk returns"
-# severity = "B"
-# severity-because = "a model that returns topk, sort or max with a dim as it is, saved"
+# harm = "clear error"
+# reach = "occasional"
+# reach-because = "a model that returns topk, sort or max with a dim as it is, saved"
+# topics = ["containers"]
 # cause = """
 # torch.return_types registers its named tuples as containers without a serialized_type_name, and
 # treespec_dumps refuses such containers."""

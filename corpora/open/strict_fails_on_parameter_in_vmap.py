@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD204"
 # title = "torch.export(strict=True): RuntimeError for a parameter that is first read inside of torch.vmap"
-# severity = "B"
-# severity-because = "a layer applied to each example by vmap; non-strict export takes it"
+# harm = "obscure error"
+# reach = "occasional"
+# reach-because = "a layer applied to each example by vmap; non-strict export takes it"
+# topics = ["vmap"]
 # cause = """
 # Dynamo wraps the parameter when it first meets it, which is inside of vmap, and clones it for that;
 # the clone's requires_grad_ is forbidden while the level of vmap is there."""

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD212"
 # title = "torch.export(strict=True): program returns fake tensors if the module has a numpy attribute"
-# severity = "A"
-# severity-because = "a constant kept as numpy, as np.sqrt(dim): a strict program has no value for it"
+# harm = "silently wrong"
+# reach = "occasional"
+# reach-because = "a constant kept as numpy, as np.sqrt(dim): a strict program has no value for it"
+# topics = ["constants"]
 # cause = """
 # Dynamo makes an input of its graph of what it reads as numpy. Export makes a buffer of that input, and takes
 # the fake tensor for it."""

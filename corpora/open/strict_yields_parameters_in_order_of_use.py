@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD216"
 # title = "torch.export(strict=True): parameters() comes in the order of first use"
-# severity = "B"
-# severity-because = "an optimizer's state, loaded for an exported model: silently given to other parameters"
+# harm = "wrong later"
+# reach = "occasional"
+# reach-because = "an optimizer's state, loaded for an exported model: silently given to other parameters"
+# topics = ["names"]
 # cause = """
 # _strict_export takes the state from the graph module that Dynamo made, which registers it as it is used."""
 # path = "strict:module@cpu"

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD226"
 # title = "_swap_modules: a module gets the tuple that the module before it returns, not the tensor in it"
-# severity = "B"
-# severity-because = "dropout after attention that returns (values, None), swapped back into the program"
+# harm = "obscure error"
+# reach = "occasional"
+# reach-because = "dropout after attention that returns (values, None), swapped back into the program"
+# topics = ["containers", "attention"]
 # cause = """
 # _try_remove_connecting_pytrees passes what one module returns straight to the next if all flat values agree.
 # It does not ask whether they are in a tuple on one side only."""

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD229"
 # title = "unflatten: the parent of a preserved submodule that writes in place reads and overwrites the input"
-# severity = "B"
-# severity-because = "preserved submodules that write in place, below a block that is not: silently wrong"
+# harm = "silently wrong"
+# reach = "occasional"
+# reach-because = "preserved submodules that write in place, below a block that is not"
+# topics = ["in-place"]
 # cause = """
 # _ModuleFrame.remap_input has a module without preserved signature get from its caller what its submodule
 # has written in place, although the module has that tensor; the caller takes another for it."""

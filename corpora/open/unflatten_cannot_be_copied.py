@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD231"
 # title = "unflatten: copy.deepcopy of an unflattened module raises RuntimeError"
-# severity = "A"
-# severity-because = "copy.deepcopy of an unflattened module"
+# harm = "clear error"
+# reach = "occasional"
+# reach-because = "copy.deepcopy of an unflattened module"
+# topics = ["copies"]
 # cause = """
 # UnflattenedModule keeps a list of nodes, input_placeholders, which is copied node by node with their fake
 # tensors."""

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD233"
 # title = "unflatten: RuntimeError from a model that uses torch.vmap"
-# severity = "B"
-# severity-because = "a model that calls torch.vmap, as for ensembles or per-sample work, and is unflattened"
+# harm = "obscure error"
+# reach = "occasional"
+# reach-because = "a model that calls torch.vmap, as for ensembles or per-sample work, and is unflattened"
+# topics = ["vmap"]
 # cause = """
 # unflatten removes dead code, and Node.is_impure takes _vmap_increment_nesting and _vmap_decrement_nesting,
 # whose results are unused, for pure: they are deleted."""

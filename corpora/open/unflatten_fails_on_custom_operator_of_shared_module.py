@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD241"
 # title = "unflatten: AttributeError if a preserved module with a custom operator that writes is called twice"
-# severity = "B"
-# severity-because = "a cache written by a custom operator, in a preserved layer that is used twice"
+# harm = "obscure error"
+# reach = "occasional"
+# reach-because = "a cache written by a custom operator, in a preserved layer that is used twice"
+# topics = ["custom-operators", "shared-modules", "kv-cache"]
 # cause = """
 # remap_input takes what a functionalized operator made of a buffer for arithmetic on sizes, and copies it;
 # for its operand, _IVals.read takes the first argument of auto_functionalized_v2, an operator."""

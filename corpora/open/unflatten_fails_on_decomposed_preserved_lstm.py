@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD243"
 # title = "unflatten: AttributeError for a preserved nn.LSTM that run_decompositions has taken apart"
-# severity = "B"
-# severity-because = "an LSTM with a preserved signature, decomposed and unflattened: an obscure error"
+# harm = "obscure error"
+# reach = "occasional"
+# reach-because = "an LSTM with a preserved signature, decomposed and unflattened: an obscure error"
+# topics = ["recurrent"]
 # cause = """
 # A result of an operator with several is a getitem, which gives way to operators of another origin where the
 # operator is taken apart: its old name stays in the signature."""

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD248"
 # title = "unflatten: AttributeError if a preserved submodule is an nn.Identity"
-# severity = "A"
-# severity-because = "an nn.Identity among the preserved submodules"
+# harm = "obscure error"
+# reach = "occasional"
+# reach-because = "an nn.Identity among the preserved submodules"
+# topics = ["unused-results"]
 # cause = """
 # _dispatch_modules looks for a module for each call with a preserved signature, and a call that leaves no
 # node has none."""

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD250"
 # title = "unflatten: RuntimeError if a preserved submodule returns its own parameter"
-# severity = "B"
-# severity-because = "a preserved submodule that returns its weight"
+# harm = "obscure error"
+# reach = "occasional"
+# reach-because = "a preserved submodule that returns its weight"
+# topics = ["tied-weights"]
 # cause = """
 # finalize_outputs looks for each output among the nodes of the module and the inputs that they read; a
 # parameter that is only returned is neither."""

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD259"
 # title = "unflatten: two parameters in one memory become one, with the sum of their gradients"
-# severity = "B"
-# severity-because = "weight_norm on a layer whose weight is tied: the gradients are silently added up"
+# harm = "wrong later"
+# reach = "occasional"
+# reach-because = "weight_norm on a layer whose weight is tied: the gradients are silently added up"
+# topics = ["tied-weights", "norms"]
 # cause = """
 # UnflattenedModule takes tensors for one that agree in memory, sizes, strides and offset (_id);
 # nothing else distinguishes two parameters that share all of their memory."""

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD261"
 # title = "unflatten: call fails for a preserved submodule of a module that is called twice"
-# severity = "B"
-# severity-because = "a preserved submodule of a module that is called twice"
+# harm = "obscure error"
+# reach = "occasional"
+# reach-because = "a preserved submodule of a module that is called twice"
+# topics = ["shared-modules"]
 # cause = """
 # elide_call_indices looks up the calls of preserved submodules by the name of the caller with its call
 # index, which the names of preserved submodules do not have."""

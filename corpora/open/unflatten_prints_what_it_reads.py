@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD266"
 # title = "unflatten: prints \"Checking mutability\" for a preserved submodule"
-# severity = "B"
-# severity-because = "a preserved submodule whose buffer its parent updates: lines on standard output"
+# harm = "cosmetic"
+# reach = "occasional"
+# reach-because = "a preserved submodule whose buffer its parent updates: lines on standard output"
+# topics = ["buffers"]
 # cause = """
 # _IVals.read prints a line for each intermediate value of a mutation."""
 # path = "nonstrict+preserve:unflatten@cpu"

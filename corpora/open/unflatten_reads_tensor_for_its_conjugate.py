@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD268"
 # title = "unflatten: reads a complex buffer for its conjugate, silently"
-# severity = "B"
-# severity-because = "rotations by complex numbers that are kept along with their inverses: silently wrong"
+# harm = "silently wrong"
+# reach = "occasional"
+# reach-because = "rotations by complex numbers that are kept along with their inverses"
+# topics = ["dtypes", "buffers"]
 # cause = """
 # _TensorID holds storage, sizes, strides and offset, but no dtype and no conjugate or negative bit:
 # a tensor and its lazy conjugate, or its view in another dtype, are taken for one."""

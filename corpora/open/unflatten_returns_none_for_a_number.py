@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD271"
 # title = "unflatten: a preserved submodule returns None for a number, a text or a flag"
-# severity = "B"
-# severity-because = "a preserved submodule that returns a number, called on its own: silently None"
+# harm = "silently wrong"
+# reach = "occasional"
+# reach-because = "a preserved submodule that returns a number, called on its own: silently None"
+# topics = ["containers", "arguments"]
 # cause = """
 # finalize_outputs returns None for every output without a node; a constant never has one, its value is in the
 # signature."""

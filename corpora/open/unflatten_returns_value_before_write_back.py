@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD273"
 # title = "unflatten: decomposed program returns a copy of the input that it updates"
-# severity = "B"
-# severity-because = "a model that returns the input it updates, decomposed: a copy, in silence"
+# harm = "wrong later"
+# reach = "occasional"
+# reach-because = "a model that returns the input it updates, decomposed: a copy"
+# topics = ["in-place", "views"]
 # cause = """
 # _inplace_buffer_and_input_mutations sets the outputs again from a tuple that it took before it put the
 # copy_ in the place of the value."""

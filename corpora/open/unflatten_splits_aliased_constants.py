@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD277"
 # title = "unflatten: a non-persistent buffer shared by two modules is two tensors"
-# severity = "B"
-# severity-because = "a non-persistent buffer shared by two modules and updated: silently wrong"
+# harm = "silently wrong"
+# reach = "occasional"
+# reach-because = "a non-persistent buffer shared by two modules and updated"
+# topics = ["tied-weights", "buffers"]
 # cause = """
 # The loop that restores constants enters the clone under its own identity, _id(constant) once constant is
 # the clone, where no other name of the constant looks for it."""

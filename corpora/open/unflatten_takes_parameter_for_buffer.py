@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD279"
 # title = "unflatten: reads the parameter for a buffer that is its detached alias"
-# severity = "B"
-# severity-because = "a buffer that starts as the detached parameter"
+# harm = "silently wrong"
+# reach = "occasional"
+# reach-because = "a buffer that starts as the detached parameter"
+# topics = ["tied-weights", "buffers", "no-grad"]
 # cause = """
 # consts_map takes tensors for one that agree in storage, sizes, strides and offset, and so do a parameter
 # and a buffer that is its detached alias."""

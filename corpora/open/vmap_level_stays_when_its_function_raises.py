@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD284"
 # title = "exported program leaves the process inside torch.vmap after a call that raised there"
-# severity = "B"
-# severity-because = "a bad index inside torch.vmap; every later torch.vmap runs one level too deep"
+# harm = "wrong later"
+# reach = "occasional"
+# reach-because = "a bad index inside torch.vmap; every later torch.vmap runs one level too deep"
+# topics = ["vmap", "exceptions"]
 # cause = """
 # torch.vmap is recorded as two calls, one that enters its level and one that leaves it. If a call between
 # them raises, nothing makes the second."""
