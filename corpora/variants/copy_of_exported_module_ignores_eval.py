@@ -11,10 +11,17 @@
 # status = "open"
 # signatures = [["guards", "mismatch", "accepted", "eval"]]
 # fix = "exported_modules_refuse_another_mode"
-# affected = ["2.13.0"]
-# upstream = "https://github.com/pytorch/pytorch/issues/151726"
-# upstream-match = "place"
+# upstream = "https://github.com/pytorch/vision/issues/8634"
+# upstream-match = "mechanism"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/fx/graph_module.py, GraphModule.__deepcopy__: loses the train and eval that raise"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """A model with dropout is exported in train mode, and ep.module() copied: eval() does not stop dropout.
 
