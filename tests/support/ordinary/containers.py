@@ -141,6 +141,7 @@ pytree.register_pytree_node(
     from_dumpable_context=lambda context: None,
     flatten_with_keys_fn=lambda cache: ([(pytree.GetAttrKey("keys"), cache.keys)], None),
 )
+torch.serialization.add_safe_globals([Cache])
 
 
 @ordinary(lambda: (torch.randn(1, 3), Cache([torch.ones(1, 3)])))

@@ -1,17 +1,16 @@
-"""What people do with an exported program. Each function returns what is called instead of the model."""
+"""What people do with an exported program."""
 
 from __future__ import annotations
 
 import copy
 import io
 from collections.abc import Callable
-from typing import Any, TypeAlias
+from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import nn
 from torch.export import ExportedProgram, unflatten
-
-Use: TypeAlias = Callable[[ExportedProgram], Callable[..., Any]]
 
 
 class Parent(nn.Module):
@@ -31,13 +30,21 @@ def _reloaded(program: ExportedProgram) -> ExportedProgram:
     return torch.export.load(stored)
 
 
+@dataclass(frozen=True)
+class Use:
+    """What is made of a program, and in which mode the model then is."""
+
+    make: Callable[[ExportedProgram], Callable[..., Any]]
+    evaluates: bool = False
+    """Whether it switches to eval mode."""
+
+
 USES: dict[str, Use] = {
-    "module": lambda program: program.module(),
-    "unflatten": unflatten,
-    "decompose": lambda program: program.run_decompositions().module(),
-    "reload": lambda program: _reloaded(program).module(),
-    "parent in eval mode": lambda program: Parent(unflatten(program)).eval(),
-    "copy in eval mode": lambda program: copy.deepcopy(program.module()).eval(),
-    "copy of unflattened": lambda program: copy.deepcopy(unflatten(program)).eval(),
+    "module": Use(lambda program: program.module()),
+    "unflatten": Use(unflatten),
+    "decompose": Use(lambda program: program.run_decompositions().module()),
+    "reload": Use(lambda program: _reloaded(program).module()),
+    "parent in eval mode": Use(lambda program: Parent(unflatten(program)).eval(), evaluates=True),
+    "copy in eval mode": Use(lambda program: copy.deepcopy(program.module()).eval(), evaluates=True),
 }
 """By name."""
