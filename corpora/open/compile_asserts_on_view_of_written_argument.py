@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD001"
 # title = "torch.compile: AssertionError: False != True if a parameter is written to a base of an argument"
-# severity = "C"
-# severity-because = "two arguments in one memory, one written to with gradients before the other is read"
+# harm = "obscure error"
+# reach = "contrived"
+# reach-because = "two arguments in one memory, one written to with gradients before the other is read"
+# topics = ["views", "in-place"]
 # cause = """
 # Dynamo makes the fake tensor of an argument where it is first read. It is a view of a base that was written
 # to by then, and MetaConverter asserts that it has the metadata of the real tensor."""

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD002"
 # title = "torch.compile: error in the second call of an op whose out= has to be resized"
-# severity = "C"
-# severity-because = "an out= that has to be resized, of which eager warns"
+# harm = "obscure error"
+# reach = "contrived"
+# reach-because = "an out= that has to be resized, of which eager warns"
+# topics = ["in-place", "dynamic-sizes"]
 # cause = """
 # TorchInGraphFunctionVariable.call_function compares the shape of out= before and after the fake kernel,
 # to break the graph where it was resized; the fake kernel itself cannot resize a tensor whose size is

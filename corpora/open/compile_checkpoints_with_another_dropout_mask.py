@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD003"
 # title = "torch.compile(backend=\"eager\"): dropout in a checkpoint gets the gradients of another mask"
-# severity = "B"
-# severity-because = "dropout in a checkpointed layer, trained with the backend for finding errors: silent"
+# harm = "wrong later"
+# reach = "occasional"
+# reach-because = "dropout in a checkpointed layer, trained with the backend for finding errors"
+# topics = ["random", "checkpoint"]
 # cause = """
 # tag_activation_checkpoint_impl calls checkpoint with preserve_rng_state False, though no compiler comes
 # after it that would preserve the random state."""

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD005"
 # title = "torch.compile: what a branch of torch.cond writes with out= is lost"
-# severity = "B"
-# severity-because = "an operator with out= in a branch of torch.cond, compiled or decomposed: silently lost"
+# harm = "wrong later"
+# reach = "occasional"
+# reach-because = "an operator with out= in a branch of torch.cond, compiled or decomposed: silently lost"
+# topics = ["control-flow", "in-place", "buffers"]
 # cause = """
 # To find what branches write to, the positional arguments of their operators are looked at alone: a cond that
 # writes by out= counts as functional."""

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD007"
 # title = "torch.compile: RuntimeError for aliased inputs, one written to, in a call with other sizes"
-# severity = "B"
-# severity-because = "a cache and a detached view of it given to one compiled function, called with two sizes"
+# harm = "obscure error"
+# reach = "occasional"
+# reach-because = "a cache and a detached view of it given to one compiled function, called with two sizes"
+# topics = ["views", "dynamic-sizes"]
 # cause = """
 # merge_view_inputs gives the base that it makes of aliased inputs their storage with set_, which reads the
 # size of a storage as an integer; since the second size it is symbolic."""

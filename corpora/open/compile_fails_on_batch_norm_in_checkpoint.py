@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD008"
 # title = "torch.compile(backend='eager'): backward raises for a batch norm inside torch.utils.checkpoint"
-# severity = "B"
-# severity-because = "a checkpointed module that updates a buffer when it trains, with backend='eager'"
+# harm = "obscure error"
+# reach = "occasional"
+# reach-because = "a checkpointed module that updates a buffer when it trains, with backend='eager'"
+# topics = ["checkpoint", "norms"]
 # cause = """
 # tag_activation_checkpoint_impl passes buffers to checkpoint() as arguments, which are saved, although the
 # body updates them in place."""
@@ -17,6 +20,7 @@
 # fix = "checkpoint_saves_no_written_state"
 # upstream = "https://github.com/pytorch/pytorch/pull/160883"
 # upstream-match = "place"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_higher_order_ops/wrap.py, tag_activation_checkpoint_impl: checkpoint(..., *args)"
 #
 # [tool.exportdiff.versions]

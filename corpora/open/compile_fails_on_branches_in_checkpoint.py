@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD009"
 # title = "torch.compile: NotImplementedError for torch.cond inside torch.utils.checkpoint"
-# severity = "B"
-# severity-because = "torch.cond in a checkpointed block, compiled"
+# harm = "obscure error"
+# reach = "occasional"
+# reach-because = "torch.cond in a checkpointed block, compiled"
+# topics = ["control-flow", "checkpoint"]
 # cause = """
 # tag_activation_checkpoint_impl runs every checkpointed body under the dispatch modes of selective
 # checkpointing, also without a context_fn, and these modes do not say that they take higher-order

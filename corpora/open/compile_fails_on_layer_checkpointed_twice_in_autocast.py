@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD011"
 # title = "torch.compile(backend=\"eager\"): backward raises for a layer checkpointed twice in autocast"
-# severity = "B"
-# severity-because = "a shared or recurrent layer, checkpointed and trained within autocast; backend eager"
+# harm = "obscure error"
+# reach = "occasional"
+# reach-because = "a shared or recurrent layer, checkpointed and trained within autocast; backend eager"
+# topics = ["checkpoint", "autocast", "shared-modules"]
 # cause = """
 # tag_activation_checkpoint_impl makes each checkpoint a selective one, also where nothing is traced. That
 # demands the same operators in the backward, but there the cache of autocast is empty, and the weight is

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD012"
 # title = "torch.compile: while_loop is refused as aliasing if its body reads a carried tensor"
-# severity = "B"
-# severity-because = "a while_loop whose body reads the tensor that it starts from"
+# harm = "obscure error"
+# reach = "occasional"
+# reach-because = "a while_loop whose body reads the tensor that it starts from"
+# topics = ["control-flow"]
 # cause = """
 # Dynamo lifts what the body reads as one more input, so the loop gets one tensor twice, and
 # _check_alias_and_mutation takes two inputs in one memory for aliasing by the body."""

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD013"
 # title = "torch.compile: flatten and group_norm use the sizes that a tensor had before set_"
-# severity = "C"
-# severity-because = "set_, or data assigned, with another shape, then flatten or group_norm: silently wrong"
+# harm = "silently wrong"
+# reach = "contrived"
+# reach-because = "set_, or data assigned, with another shape, then flatten or group_norm"
+# topics = ["data-attribute"]
 # cause = """
 # The wrapper of a functional tensor keeps its sizes when set_ changes those of what it wraps, and operators
 # that are made of others in C++ ask the wrapper."""

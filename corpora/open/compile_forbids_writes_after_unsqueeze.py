@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD014"
 # title = "torch.compile: a result of unsqueeze_ or t_ cannot be written in place"
-# severity = "B"
-# severity-because = "unsqueeze_ or t_ on the result, and an in-place operator on what is returned"
+# harm = "wrong later"
+# reach = "occasional"
+# reach-because = "unsqueeze_ or t_ on the result, and an in-place operator on what is returned"
+# topics = ["in-place", "views"]
 # cause = """
 # After unsqueeze_, a tensor is no view in eager, so it counts as an ordinary output. But the graph returns a
 # view for it, and autograd forbids to write to a view that was created inside a custom function."""

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD015"
 # title = "torch.compile: KeyError 'tensor_dict' after a checkpoint that returns a parameter"
-# severity = "C"
-# severity-because = "a checkpointed function that returns a parameter or an input as it is"
+# harm = "obscure error"
+# reach = "contrived"
+# reach-because = "a checkpointed function that returns a parameter or an input as it is"
+# topics = ["checkpoint"]
 # cause = """
 # Dynamo lets whatever the body of a checkpoint returns stand for a result of the call, parameters and
 # inputs too, so their variables no longer point at the graph's inputs."""

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD016"
 # title = "torch.compile: an attribute set before and after torch.cond keeps its first value"
-# severity = "B"
-# severity-because = "a Python counter next to a torch.cond: silently wrong"
+# harm = "wrong later"
+# reach = "occasional"
+# reach-because = "a Python counter next to a torch.cond"
+# topics = ["control-flow", "attributes"]
 # cause = """
 # trace_hop_function replaces the table of side effects by a clone, while the cached __dict__ of an object
 # goes on writing to the table that was thrown away."""
@@ -15,7 +18,9 @@
 # status = "open"
 # signatures = [["state", "mismatch", "left", "attribute"]]
 # fix = "side_effects_are_restored_in_place"
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/pull/174570"
+# upstream-match = "place"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_dynamo/variables/higher_order_ops.py, trace_hop_function: another table"
 #
 # [tool.exportdiff.versions]

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD017"
 # title = "torch.compile: x.data = x.data.t() leaves the input x as it was"
-# severity = "B"
-# severity-because = "an input whose data is replaced by a view of itself: silently left alone"
+# harm = "silently wrong"
+# reach = "contrived"
+# reach-because = "an input whose data is replaced by a view of itself: silently left alone"
+# topics = ["data-attribute"]
 # cause = """
 # The assignment becomes set_, and has_metadata_mutation compares the sizes of an input only after in-place
 # views, or if set_ gave it another storage."""

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD018"
 # title = "torch.compile: assigning a buffer after a torch.cond that reads it is lost"
-# severity = "B"
-# severity-because = "a buffer assigned after a torch.cond that reads it: silently lost"
+# harm = "wrong later"
+# reach = "occasional"
+# reach-because = "a buffer assigned after a torch.cond that reads it: silently lost"
+# topics = ["control-flow", "buffers"]
 # cause = """
 # speculate_subgraph puts the side effects back as they were before the branch, all but tensors, so the
 # dict _buffers that the branch was the first to read is no longer tracked."""
@@ -15,7 +18,9 @@
 # status = "open"
 # signatures = [["state", "mismatch", "value", "buffer"]]
 # fix = "track_what_bodies_read_first"
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/pull/158273"
+# upstream-match = "place"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_dynamo/side_effects.py, track_runahead_tensor_and_symvar_side_effects: tensors alone"
 #
 # [tool.exportdiff.versions]

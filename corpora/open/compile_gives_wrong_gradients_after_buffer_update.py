@@ -3,9 +3,16 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD019"
 # title = "torch.compile: wrong gradients where forward updates a buffer and computes with it"
-# severity = "A"
-# severity-because = "a step counter or running statistic, updated and multiplied with in forward: silent"
+# harm = "wrong later"
+# reach = "everyday"
+# reach-because = "a step counter or running statistic, updated and multiplied with in forward"
+# evidence = [
+#     "https://github.com/pytorch/pytorch/pull/197039",
+#     "https://github.com/xiaohu2015/nngen/blob/main/models/vq_vae_ema.ipynb",
+# ]
+# topics = ["buffers", "moving-averages"]
 # cause = """
 # The min-cut partitioner computes again in the backward what it read from the buffer; by then the forward has
 # written the update to it."""

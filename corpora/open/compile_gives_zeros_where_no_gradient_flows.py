@@ -3,9 +3,13 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD020"
 # title = "torch.compile: a head whose result is not used gets zeros for gradients, where eager gives None"
-# severity = "A"
-# severity-because = "an auxiliary head that the loss does not use: weight decay shrinks it"
+# harm = "wrong later"
+# reach = "everyday"
+# reach-because = "an auxiliary head that the loss does not use: weight decay shrinks it"
+# evidence = ["https://github.com/pytorch/pytorch/issues/131794"]
+# topics = ["unused-results"]
 # cause = """
 # CompiledFunction lets autograd put zeros where nothing flows back to an output; its backward computes
 # gradients from them, which are zeros where eager's are None."""

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD021"
 # title = "torch.compile: no guard on inputs that share memory, if one of them is written to"
-# severity = "B"
-# severity-because = "writes to an input, and is called with a view of it and without: silently wrong"
+# harm = "silently wrong"
+# reach = "occasional"
+# reach-because = "writes to an input, and is called with a view of it and without"
+# topics = ["views", "in-place"]
 # cause = """
 # merge_view_inputs makes a graph for the memory that inputs share; compute_overlapping_inputs guards on that
 # only where sizes are symbolic, and inputs that share nothing get no guard at all."""

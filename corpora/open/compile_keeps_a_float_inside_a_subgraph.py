@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD022"
 # title = "torch.compile: error if a float attribute changes and is used in a checkpoint and after it"
-# severity = "B"
-# severity-because = "a scale that changes between steps, used in a checkpoint and after it"
+# harm = "obscure error"
+# reach = "occasional"
+# reach-because = "a scale that changes between steps, used in a checkpoint and after it"
+# topics = ["checkpoint", "attributes"]
 # cause = """
 # wrap_symfloat puts the item() call of a dynamic float into whatever graph is being traced at its first
 # use, here the body of the checkpoint, and other graphs cannot use that node."""

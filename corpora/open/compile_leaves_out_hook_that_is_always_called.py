@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD023"
 # title = "torch.compile and export leave out a forward hook with always_call=True where the module raises"
-# severity = "C"
-# severity-because = "a model catches what its module raises, and a hook of the module writes to state"
+# harm = "wrong later"
+# reach = "contrived"
+# reach-because = "a model catches what its module raises, and a hook of the module writes to state"
+# topics = ["hooks", "exceptions"]
 # cause = """
 # Module._call_impl returns inner() before its try statement, which runs such hooks, where
 # torch.compiler.is_compiling(): Dynamo could not trace it once."""

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD024"
 # title = "torch.compile: no gradients through an input that shares memory with one that is written to"
-# severity = "B"
-# severity-because = "a state and a slice of it given to one compiled function, which trains what it writes"
+# harm = "silently wrong"
+# reach = "occasional"
+# reach-because = "a state and a slice of it given to one compiled function, which trains what it writes"
+# topics = ["views", "in-place"]
 # cause = """
 # run_functionalized_fw_and_collect_metadata sees each input as a separate tensor. Later their base replaces
 # them, but what was noted of the outputs is kept."""
@@ -15,7 +18,9 @@
 # status = "open"
 # signatures = [["outputs", "mismatch", "requires-grad", "fresh"]]
 # fix = "synthetic_bases_have_metadata_of_their_own"
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/pull/198097"
+# upstream-match = "place"
+# upstream-searched = "2026-11-26"
 # at-fault = """
 # torch/_functorch/_aot_autograd/runtime_wrappers.py, AOTSyntheticBaseWrapper.pre_compile: output_info"""
 #

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD025"
 # title = "torch.compile: no gradient for what is added in place to a detached input that is returned"
-# severity = "B"
-# severity-because = "a detached hidden state or a buffer, updated in place by weights and returned: silent"
+# harm = "silently wrong"
+# reach = "occasional"
+# reach-because = "a detached hidden state or a buffer, updated in place by weights and returned"
+# topics = ["no-grad", "in-place", "buffers"]
 # cause = """
 # AOTAutograd takes an output in the memory of an input for a view of it, and makes it again from the input:
 # without the output's own history."""

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD026"
 # title = "torch.compile: forward that enables gradients has none under no_grad, if it writes to an input"
-# severity = "C"
-# severity-because = "called under no_grad, a forward that enables gradients and writes to an input in place"
+# harm = "silently wrong"
+# reach = "contrived"
+# reach-because = "called under no_grad, a forward that enables gradients and writes to an input in place"
+# topics = ["no-grad", "in-place"]
 # cause = """
 # AOTAutograd traces the function on clones of the inputs that it writes to. They are made in the grad mode of
 # the caller: under no_grad they have no gradients."""

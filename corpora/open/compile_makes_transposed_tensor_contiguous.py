@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD027"
 # title = "torch.compile: masked_fill_ on a transposed tensor makes the result contiguous"
-# severity = "B"
-# severity-because = "masked_fill_ on a transposed tensor: other strides, in silence"
+# harm = "silently wrong"
+# reach = "occasional"
+# reach-because = "masked_fill_ on a transposed tensor: other strides"
+# topics = ["layout", "in-place"]
 # cause = """
 # Functionalization puts the result of masked_fill in the place of the tensor, with the strides of that
 # result, which is contiguous whatever the tensor was."""

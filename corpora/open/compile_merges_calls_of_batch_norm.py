@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD028"
 # title = "torch.compile: two calls of batch_norm on one input return one tensor"
-# severity = "B"
-# severity-because = "two equal calls of batch_norm, both returned: a write to one changes the other silently"
+# harm = "wrong later"
+# reach = "contrived"
+# reach-because = "two equal calls of batch_norm, both returned: a write to one changes the other silently"
+# topics = ["norms", "views"]
 # cause = """
 # fx_graph_cse leaves equal nodes apart whose tensor is returned; an operator of several results has a tuple,
 # and is merged although its results are returned."""
@@ -15,7 +18,9 @@
 # status = "open"
 # signatures = [["outputs", "mismatch", "identity", "output", "new"]]
 # fix = "returned_results_of_one_operator_stay_apart"
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/pull/134726"
+# upstream-match = "place"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_functorch/compile_utils.py, fx_graph_cse: nodes_that_alias_outputs"
 #
 # [tool.exportdiff.versions]

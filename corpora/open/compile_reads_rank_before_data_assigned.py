@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD029"
 # title = "torch.compile: after buf.data = x, buf.dim() is that from before"
-# severity = "B"
-# severity-because = "`.data =` with a tensor of another rank, in a compiled model"
+# harm = "silently wrong"
+# reach = "contrived"
+# reach-because = "`.data =` with a tensor of another rank, in a compiled model"
+# topics = ["data-attribute"]
 # cause = """
 # BuiltinVariable._call_setattr records the assignment as set_ and returns a new variable that is never used;
 # the old one goes on answering from the metadata that it noted before."""

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD030"
 # title = "torch.compile: a chunk of an input that a parameter was added to is a copy, and misses updates"
-# severity = "C"
-# severity-because = "a state updated with gradients, a chunk of it returned, and the state written to later"
+# harm = "wrong later"
+# reach = "contrived"
+# reach-because = "a state updated with gradients, a chunk of it returned, and the state written to later"
+# topics = ["views", "in-place"]
 # cause = """
 # Views by chunk that require grad are returned by the graph, to hide them from autograd; that of an updated
 # input is a view of the new value, which is copied into the input."""

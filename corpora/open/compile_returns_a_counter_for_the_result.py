@@ -3,9 +3,15 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD031"
 # title = "torch.compile: a module that counts its calls and keeps its output returns the counter"
-# severity = "B"
-# severity-because = "a counter updated by +=, and a buffer that keeps an output with its gradient"
+# harm = "silently wrong"
+# reach = "everyday"
+# reach-because = "a moving average and a counter of steps, both updated in place in forward"
+# evidence = [
+#     "https://github.com/Danfoa/symmetric_learning/blob/0385cfe2c7951e4d3ed454a42268bb9be2a1ab01/symm_learning/nn/normalization.py",
+# ]
+# topics = ["buffers", "moving-averages"]
 # cause = """
 # create_functionalized_fn puts an input that is returned at the number of the output, but the graph returns
 # the new values of inputs that are updated at run time before the outputs."""
@@ -16,7 +22,9 @@
 # signatures = [["outputs", "mismatch", "dtype", "fresh"]]
 # fix = "mutated_inputs_are_returned_in_their_places"
 # upstream = ""
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_functorch/_aot_autograd/graph_capture_wrappers.py, create_functionalized_fn: flat_outs"
+# workaround = "code"
 #
 # [tool.exportdiff.versions]
 # "2.9.1" = "shows"
@@ -59,6 +67,19 @@ def make():
 def show():
     model, args = make()
     return model(*args), torch.compile(make()[0], backend="aot_eager")(*args)
+
+
+def make_workaround():
+    """Assign the counter instead of updating it in place."""
+
+    class Assigning(Model):
+        def forward(self, x):
+            self.count = self.count + 1
+            y = x * self.weight
+            self.last.copy_(y)
+            return y
+
+    return Assigning(), (torch.tensor([3.0, 4.0]),)
 
 
 if __name__ == "__main__":

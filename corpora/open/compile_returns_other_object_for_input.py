@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD032"
 # title = "torch.compile: x.add_(1) returns another tensor than x if two other inputs share memory"
-# severity = "C"
-# severity-because = "code that asks whether a result is its input, next to inputs that share memory"
+# harm = "wrong later"
+# reach = "contrived"
+# reach-because = "code that asks whether a result is its input, next to inputs that share memory"
+# topics = ["views", "in-place"]
 # cause = """
 # create_synthetic_base_metadata takes an output that is an input for a view of one if merging other inputs
 # into a base gives the input another number."""

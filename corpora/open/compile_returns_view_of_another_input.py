@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD033"
 # title = "torch.compile: a view of an input is returned as one of another input that shares its memory"
-# severity = "B"
-# severity-because = "a tensor that is written to, and a part of it, both inputs: silently wrong"
+# harm = "silently wrong"
+# reach = "occasional"
+# reach-because = "a tensor that is written to, and a part of it, both inputs"
+# topics = ["views", "in-place"]
 # cause = """
 # create_synthetic_base_metadata lets an output that aliases an input be made of the base that replaces both
 # inputs, with the views that lead to the output from the input, not from the base."""

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD034"
 # title = "torch.compile: an in-place op on the result of dropout in eval mode leaves its input alone"
-# severity = "B"
-# severity-because = "an in-place operator right after dropout in eval mode"
+# harm = "silently wrong"
+# reach = "occasional"
+# reach-because = "an in-place operator right after dropout in eval mode"
+# topics = ["random", "in-place", "train-eval"]
 # cause = """
 # The decomposition of dropout returns input.clone() where train is false, while the operator returns its
 # input."""

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD035"
 # title = "torch.compile: RuntimeError in inference mode for a model with torch.enable_grad"
-# severity = "B"
-# severity-because = "a model with enable_grad, compiled and called in inference mode"
+# harm = "obscure error"
+# reach = "occasional"
+# reach-because = "a model with enable_grad, compiled and called in inference mode"
+# topics = ["no-grad"]
 # cause = """
 # maybe_disable_inference_mode compiles with no_grad in the place of inference mode, and enable_grad, which
 # does nothing in inference mode, undoes no_grad."""

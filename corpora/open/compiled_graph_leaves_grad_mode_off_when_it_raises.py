@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD036"
 # title = "torch.compile: gradients stay off after a call that raised under torch.no_grad"
-# severity = "B"
-# severity-because = "a call that raises under no_grad; backends that run Dynamo's graph alone"
+# harm = "wrong later"
+# reach = "occasional"
+# reach-because = "a call that raises under no_grad; backends that run Dynamo's graph alone"
+# topics = ["no-grad", "exceptions"]
 # cause = """
 # GradModeVariable writes both ends of the block into the graph as plain calls, so if a call between them
 # raises, nothing undoes the first."""
@@ -15,7 +18,9 @@
 # status = "open"
 # signatures = [["purity", "mismatch", "run", "global", "raised"]]
 # fix = "failed_graph_restores_modes"
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/pull/122074"
+# upstream-match = "mechanism"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_dynamo/variables/ctx_manager.py, GradModeVariable: both ends are mere nodes"
 #
 # [tool.exportdiff.versions]

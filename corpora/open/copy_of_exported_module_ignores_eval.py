@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD037"
 # title = "ep.module(): eval() raises, but of a deep copy it has no effect and does not say so"
-# severity = "B"
-# severity-because = "a copy of an exported model in train mode: after eval(), dropout goes on in silence"
+# harm = "silently wrong"
+# reach = "occasional"
+# reach-because = "a copy of an exported model in train mode: after eval(), dropout goes on in silence"
+# topics = ["train-eval", "random", "copies"]
 # cause = """
 # ExportedProgram.module() replaces train and eval in the object; GraphModule.__deepcopy__ leaves out both."""
 # path = "nonstrict+duplicate:module@cpu"

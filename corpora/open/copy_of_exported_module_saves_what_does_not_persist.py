@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD038"
 # title = "ep.module(): the state dict of a deep copy has buffers that do not persist, and constants"
-# severity = "B"
-# severity-because = "a copy whose checkpoint is loaded into eager, or the other way round: loading fails"
+# harm = "clear error"
+# reach = "occasional"
+# reach-because = "a copy whose checkpoint is loaded into eager, or the other way round: loading fails"
+# topics = ["buffers", "copies"]
 # cause = "_copy_attr registers every tensor as a buffer that persists, whatever it is in what is copied."
 # path = "nonstrict+duplicate:module@cpu"
 # check = "state"

@@ -3,9 +3,13 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD039"
 # title = "ExportedProgram: a deep copy renames an argument called input, its signature does not"
-# severity = "A"
-# severity-because = "an argument called input: the copy contradicts its own signature"
+# harm = "obscure error"
+# reach = "everyday"
+# reach-because = "an argument called input: the copy contradicts its own signature"
+# evidence = ["zoo:module_db/nn.Linear"]
+# topics = ["names", "copies"]
 # cause = """
 # Graph.__deepcopy__ makes nodes by create_node, which avoids names of builtins and of globals of the
 # generated code; torch.export names placeholders after arguments, whatever these are called."""
@@ -15,7 +19,9 @@
 # status = "open"
 # signatures = [["structure", "mismatch", "signature", "inputs"]]
 # fix = "graph_copies_keep_names"
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/pull/133269"
+# upstream-match = "mechanism"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/fx/graph.py, Graph.__deepcopy__: makes nodes by create_node, which renames them"
 # workaround = "code"
 #

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD040"
 # title = "run_decompositions: AssertionError for a buffer of two names that is updated"
-# severity = "B"
-# severity-because = "a buffer of two names that is updated, or an input transposed in place"
+# harm = "obscure error"
+# reach = "occasional"
+# reach-because = "a buffer of two names that is updated, or an input transposed in place"
+# topics = ["buffers", "tied-weights", "in-place"]
 # cause = """
 # create_aot_state and the wrappers for aliased inputs refuse this with a message only if is_export is set,
 # which aot_export_joint_with_descriptors leaves off."""

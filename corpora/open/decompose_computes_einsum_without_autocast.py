@@ -3,9 +3,13 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD041"
 # title = "run_decompositions: einsum, inner and nn.GRU within autocast are computed in float32"
-# severity = "A"
-# severity-because = "einsum or a GRU in an autocast block, decomposed: another dtype, in silence"
+# harm = "silently wrong"
+# reach = "everyday"
+# reach-because = "einsum or a GRU in an autocast block, decomposed: another dtype"
+# evidence = ["https://github.com/pytorch/pytorch/issues/137274"]
+# topics = ["autocast", "recurrent"]
 # cause = """
 # run_decompositions takes composite operators apart in FunctionalTensorMode.__torch_dispatch__, where the
 # dispatch keys of autocast are excluded; einsum has no autocast rule, and bmm gets none."""

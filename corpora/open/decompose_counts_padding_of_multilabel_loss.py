@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD042"
 # title = "run_decompositions: MultiLabelMarginLoss counts the padding behind the labels as labels"
-# severity = "B"
-# severity-because = "MultiLabelMarginLoss: a wrong loss in silence, for any row with a -1"
+# harm = "silently wrong"
+# reach = "occasional"
+# reach-because = "MultiLabelMarginLoss: a wrong loss in silence, for any row with a -1"
+# topics = ["losses"]
 # cause = """
 # The decomposition reads class 0 in place of the labels from the first -1 on, and does not mask the margins
 # of these places out of the loss."""

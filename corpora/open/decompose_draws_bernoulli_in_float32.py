@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD043"
 # title = "run_decompositions: torch.bernoulli of float64 draws other numbers for the same seed"
-# severity = "C"
-# severity-because = "torch.bernoulli in a float64 model: other values for the same seed, in silence"
+# harm = "silently wrong"
+# reach = "contrived"
+# reach-because = "torch.bernoulli in a float64 model: other values for the same seed"
+# topics = ["random", "dtypes"]
 # cause = "The kernel draws as wide as its probabilities are, the decomposition always in float32."
 # path = "nonstrict+decompose:module@cpu"
 # check = "outputs"

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD044"
 # title = "run_decompositions: in-place dropout of a transposed tensor drops other elements for the same seed"
-# severity = "B"
-# severity-because = "in-place dropout after a transpose: other values for the same seed, in silence"
+# harm = "silently wrong"
+# reach = "occasional"
+# reach-because = "in-place dropout after a transpose: other values for the same seed"
+# topics = ["random", "in-place", "layout"]
 # cause = """
 # Functionalization replaces bernoulli_, which fills a tensor in the order of its memory, by bernoulli, which
 # fills a contiguous one; the variants of the other random operators keep the strides."""
@@ -17,6 +20,7 @@
 # fix = "bernoulli_draws_in_order_of_memory"
 # upstream = "https://github.com/pytorch/pytorch/pull/129467"
 # upstream-match = "symptom"
+# upstream-searched = "2026-11-26"
 # at-fault = "aten/src/ATen/native/Distributions.cpp, bernoulli: LEGACY_CONTIGUOUS_MEMORY_FORMAT"
 #
 # [tool.exportdiff.versions]

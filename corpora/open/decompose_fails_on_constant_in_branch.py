@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD045"
 # title = "run_decompositions, save: error for a torch.tensor(...) in a branch of torch.cond"
-# severity = "B"
-# severity-because = "a tensor written out in a branch of torch.cond"
+# harm = "obscure error"
+# reach = "occasional"
+# reach-because = "a tensor written out in a branch of torch.cond"
+# topics = ["control-flow", "constants"]
 # cause = """
 # lift_constants_pass lifts the constants of the top graph alone, so those in the graphs of branches stay
 # attributes, which no signature names."""

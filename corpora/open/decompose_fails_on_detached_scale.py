@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD046"
 # title = "run_decompositions: detach() is gone, and fake quantization raises that its scale requires grad"
-# severity = "B"
-# severity-because = "observers and fake quantization: a decomposed model raises unless called under no_grad"
+# harm = "obscure error"
+# reach = "occasional"
+# reach-because = "observers and fake quantization: a decomposed model raises unless called under no_grad"
+# topics = ["no-grad", "quantization"]
 # cause = """
 # The default table decomposes detach into alias (nop_decomposition), but ep.module() runs the graph with
 # autograd on: what forward detaches has a history there, and an operator that allows none raises."""

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD048"
 # title = "run_decompositions: SpecViolationError for a preserved submodule whose result is unused"
-# severity = "C"
-# severity-because = "a preserved submodule whose result is unused"
+# harm = "obscure error"
+# reach = "contrived"
+# reach-because = "a preserved submodule whose result is unused"
+# topics = ["unused-results"]
 # cause = """
 # _get_updated_module_call_graph keeps the names of results in the signature of the call whose nodes
 # decomposition has removed."""

@@ -3,9 +3,13 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD049"
 # title = "run_decompositions: ValueError where the heads of scaled_dot_product_attention are viewed"
-# severity = "A"
-# severity-because = "attention over a batch, its heads joined by a view"
+# harm = "obscure error"
+# reach = "everyday"
+# reach-because = "attention over a batch, its heads joined by a view"
+# evidence = ["zoo:transformers/gpt2", "https://github.com/pytorch/pytorch/issues/136543"]
+# topics = ["attention", "layout"]
 # cause = """
 # The decomposition of _scaled_dot_product_flash_attention_for_cpu lays its result out by length, batch,
 # heads, while the kernel and its meta function lay it out as the query."""

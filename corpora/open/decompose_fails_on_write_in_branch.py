@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD050"
 # title = "run_decompositions: SpecViolationError for a torch.cond or while_loop that updates a buffer"
-# severity = "B"
-# severity-because = "a cache or a counter that one branch updates; eager and export take it under no_grad"
+# harm = "obscure error"
+# reach = "occasional"
+# reach-because = "a cache or a counter that one branch updates; eager and export take it under no_grad"
+# topics = ["control-flow", "buffers", "kv-cache"]
 # cause = """
 # What a branch writes to is copied by auto_functionalized_v2, so the branch still writes to the copy; the
 # verifier asks its graph for functional operators alone."""

@@ -3,9 +3,13 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD053"
 # title = "run_decompositions: LSTM, GRU and RNN lose the dropout between their layers"
-# severity = "A"
-# severity-because = "an LSTM or GRU with dropout in train mode: trains without it, in silence"
+# harm = "silently wrong"
+# reach = "everyday"
+# reach-because = "an LSTM or GRU with dropout in train mode: trains without it"
+# evidence = ["https://docs.pytorch.org/docs/stable/generated/torch.nn.LSTM.html"]
+# topics = ["random", "recurrent"]
 # cause = """
 # The decomposition sets dropout to zero in every layer, because the condition that should spare the last one
 # compares the number of layers with the number of this layer the wrong way round."""
@@ -16,6 +20,7 @@
 # signatures = [["outputs", "mismatch", "value", "fresh"]]
 # fix = "decomposed_rnns_drop_out_between_layers"
 # upstream = ""
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_decomp/decompositions.py, _rnn_helper: num_layers < i - 1 never holds"
 # workaround = "code"
 #

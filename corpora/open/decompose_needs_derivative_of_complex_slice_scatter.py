@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD054"
 # title = "run_decompositions: program raises for a write to a slice of a complex tensor"
-# severity = "B"
-# severity-because = "layers that compute in frequencies write the low ones to a slice: neural operators"
+# harm = "obscure error"
+# reach = "occasional"
+# reach-because = "layers that compute in frequencies write the low ones to a slice: neural operators"
+# topics = ["dtypes", "in-place"]
 # cause = """
 # Functionalization makes slice_scatter of the write, which GRADIENT_IMPLEMENTED_FOR_COMPLEX in
 # tools/autograd/gen_variable_type.py does not list."""
@@ -23,7 +26,8 @@
 #     ],
 # ]
 # fix = "complex_slices_are_scattered_as_real_numbers"
-# upstream = ""
+# upstream = "https://github.com/pytorch/executorch/issues/5381"
+# upstream-match = "symptom"
 # upstream-searched = "2026-11-26"
 # at-fault = "tools/autograd/gen_variable_type.py, GRADIENT_IMPLEMENTED_FOR_COMPLEX: lacks slice_scatter"
 #

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD055"
 # title = "run_decompositions: select_scatter returns the promoted dtype of both tensors"
-# severity = "C"
-# severity-because = "select_scatter of two dtypes"
+# harm = "silently wrong"
+# reach = "contrived"
+# reach-because = "select_scatter of two dtypes"
+# topics = ["dtypes"]
 # cause = """
 # The decomposition computes select_scatter with where(), whose result has the promoted dtype of both
 # tensors instead of that of the first."""

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD057"
 # title = "run_decompositions: program returns the buffer itself for a tensor set_ to it"
-# severity = "C"
-# severity-because = "set_ to a buffer in forward()"
+# harm = "wrong later"
+# reach = "contrived"
+# reach-because = "set_ to a buffer in forward()"
+# topics = ["data-attribute", "buffers"]
 # cause = """
 # FunctionalTensorMode gives the tensor the very value of the source of set_, so both are one node of the
 # graph."""

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD058"
 # title = "run_decompositions: weight_norm of a vector divides by the norm of all of it"
-# severity = "C"
-# severity-because = "weight_norm on a parameter of one dimension, as of LayerNorm: silently wrong"
+# harm = "silently wrong"
+# reach = "contrived"
+# reach-because = "weight_norm on a parameter of one dimension, as of LayerNorm"
+# topics = ["norms"]
 # cause = """
 # The decomposition takes the norm over all dimensions but one; of a vector none is left, and norm takes an
 # empty list of dimensions for all of them."""

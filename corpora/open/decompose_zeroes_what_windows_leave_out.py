@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD059"
 # title = "run_decompositions: a write to windows of unfold puts zeros between the windows"
-# severity = "B"
-# severity-because = "code that changes parts of a signal at equal distances in place: silently wrong"
+# harm = "silently wrong"
+# reach = "occasional"
+# reach-because = "code that changes parts of a signal at equal distances in place"
+# topics = ["in-place", "views"]
 # cause = """
 # Functionalization undoes unfold by its derivative, which is zero where no window is, and which takes sizes
 # for numbers."""

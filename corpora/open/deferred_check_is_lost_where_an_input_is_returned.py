@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD060"
 # title = "torch.export: with deferred runtime asserts, a model that returns its input checks no sizes"
-# severity = "B"
-# severity-because = "silently wrong, but only with an option, and if nothing is computed"
+# harm = "silently wrong"
+# reach = "occasional"
+# reach-because = "a branch on a size, where one branch returns the input; only with the option"
+# topics = ["dynamic-sizes"]
 # cause = """
 # insert_deferred_runtime_asserts writes the checks of sizes when it comes to the first node after the inputs,
 # and never comes to the last node of the graph, its output. A graph without operators gets no checks."""

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD062"
 # title = "draft_export: RuntimeError for a custom operator whose in-place write changes no value"
-# severity = "B"
-# severity-because = "a custom operator that clips or masks, and an example for which it has nothing to do"
+# harm = "clear error"
+# reach = "occasional"
+# reach-because = "a custom operator that clips or masks, and an example for which it has nothing to do"
+# topics = ["custom-operators", "in-place"]
 # cause = """
 # MutationChecker takes an argument that is declared as written, and whose values stay, for a wrong schema."""
 # path = "draft:module@cpu"

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD065"
 # title = "draft_export: RuntimeError, or the branch of other values, for an input that is a lazy conjugate"
-# severity = "C"
-# severity-because = "a lazy conjugate or negative as input, as x.conj() is: a plain error for most models"
+# harm = "obscure error"
+# reach = "contrived"
+# reach-because = "a lazy conjugate or negative as input, as x.conj() is: a plain error for most models"
+# topics = ["dtypes"]
 # cause = """
 # The fake tensor is marked as a lazy conjugate or negative, its real tensor is not: it has other
 # values, and the first operator that looks at both finds that they differ."""

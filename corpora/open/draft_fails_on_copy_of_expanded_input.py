@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD066"
 # title = "draft_export: RuntimeError for an expanded input that was copied or loaded"
-# severity = "C"
-# severity-because = "an expanded input that is no view, as after copy.deepcopy or torch.load"
+# harm = "obscure error"
+# reach = "contrived"
+# reach-because = "an expanded input that is no view, as after copy.deepcopy or torch.load"
+# topics = ["views"]
 # cause = """
 # _safe_copy fills the real tensor of a fake one by copy_, which refuses a tensor of which several
 # elements have one place in memory."""

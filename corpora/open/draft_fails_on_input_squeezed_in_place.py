@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD068"
 # title = "draft_export: IndexError for x.squeeze_() on an input"
-# severity = "C"
-# severity-because = "squeeze_, unsqueeze_ or set_ on an input, in a draft export"
+# harm = "obscure error"
+# reach = "contrived"
+# reach-because = "squeeze_, unsqueeze_ or set_ on an input, in a draft export"
+# topics = ["in-place"]
 # cause = """
 # squeeze_ changes the rank of the real tensor of the fake input; export restores the fake one alone, and
 # reads a size of the real one for each dimension of the fake one."""

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD069"
 # title = "draft_export: \"setStorage: ... are out of bounds\" for parameters cut from one flat tensor"
-# severity = "B"
-# severity-because = "weights kept in one flat tensor, or two inputs that are pieces of one, and draft_export"
+# harm = "obscure error"
+# reach = "occasional"
+# reach-because = "weights kept in one flat tensor, or two inputs that are pieces of one, and draft_export"
+# topics = ["tied-weights", "views"]
 # cause = """
 # MetaConverter.meta_tensor shares the real storage of the first tensor of a memory among all of them, but
 # that has only the places that the first one reads."""

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD070"
 # title = "draft_export: a branch on the value of a parameter is taken by uninitialized memory"
-# severity = "B"
-# severity-because = "a learned threshold or gate that forward reads by value: the purpose of draft_export"
+# harm = "silently wrong"
+# reach = "occasional"
+# reach-because = "a learned threshold or gate that forward reads by value: the purpose of draft_export"
+# topics = ["control-flow"]
 # cause = """
 # _safe_copy fills no real tensor from an nn.Parameter, because it takes all but torch.Tensor itself for fake
 # tensors: draft export computes with memory as it was found."""
@@ -16,6 +19,7 @@
 # undetected-because = "draft paths are judged only where the report of draft_export names no problem"
 # fix = "draft_export_copies_values_of_parameters"
 # upstream = ""
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_subclasses/meta_utils.py, _safe_copy: if type(src) is not torch.Tensor: return"
 #
 # [tool.exportdiff.versions]

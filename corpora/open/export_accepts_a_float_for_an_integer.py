@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD071"
 # title = "ep.module() accepts 2.0 for the integer 2 that it was exported with, and answers with integers"
-# severity = "B"
-# severity-because = "a number is given as 2.0 where the example was 2, and the model divides by it"
+# harm = "silently wrong"
+# reach = "occasional"
+# reach-because = "a number is given as 2.0 where the example was 2, and the model divides by it"
+# topics = ["arguments"]
 # cause = """
 # _get_input_guards_for_graph guards the value of a number among the inputs, and not its type."""
 # path = "nonstrict:module@cpu"

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD073"
 # title = "ep.module(): takes the branch of the example for another member of an Enum"
-# severity = "A"
-# severity-because = "a mode given as an Enum: the branch of the example is taken, in silence"
+# harm = "silently wrong"
+# reach = "occasional"
+# reach-because = "a mode given as an Enum: the branch of the example is taken"
+# topics = ["arguments"]
 # cause = """
 # Members of enumerations may be inputs since PR 176541, but _get_input_guards_for_graph, like other code
 # that asks for the types of inputs, does not know them."""

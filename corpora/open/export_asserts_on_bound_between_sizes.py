@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD074"
 # title = "torch.export: AssertionError instead of a suggested fix for a guard like 3 * n < 8 on a Dim"
-# severity = "C"
-# severity-because = "an arithmetic guard on a named Dim, which export would refuse anyway"
+# harm = "obscure error"
+# reach = "contrived"
+# reach-because = "an arithmetic guard on a named Dim, which export would refuse anyway"
+# topics = ["dynamic-sizes"]
 # cause = """
 # prettify_results takes a side of a relation that is not all digits, such as 8/3, for an expression, which
 # it only knows on one side of an equation."""

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD075"
 # title = "torch.export: AssertionError for a tensor literal updated in place before a checkpoint"
-# severity = "C"
-# severity-because = "a tensor literal updated in place from a parameter, before an in-place checkpoint"
+# harm = "obscure error"
+# reach = "contrived"
+# reach-because = "a tensor literal updated in place from a parameter, before an in-place checkpoint"
+# topics = ["constants", "in-place", "checkpoint"]
 # cause = """
 # _preserve_requires_grad_pass compares the constant with its fake tensor, which tracing has updated in
 # place and given a history."""

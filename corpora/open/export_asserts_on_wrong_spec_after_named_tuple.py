@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD076"
 # title = "torch.export: a mistake in dynamic_shapes after a named tuple raises AssertionError"
-# severity = "C"
-# severity-because = "a mistake in dynamic_shapes, in a model that takes a named tuple: not said where"
+# harm = "obscure error"
+# reach = "contrived"
+# reach-because = "a mistake in dynamic_shapes, in a model that takes a named tuple: not said where"
+# topics = ["dynamic-sizes", "containers"]
 # cause = """
 # To say where inputs and dynamic_shapes differ, _key makes keys of containers, and knows dict, list and tuple
 # only."""

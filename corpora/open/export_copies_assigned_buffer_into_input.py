@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD078"
 # title = "torch.export: self.count = self.count + 2 overwrites an input if a buffer before it is None"
-# severity = "A"
-# severity-because = "an optional buffer before a counter: the caller's tensor is overwritten, silently"
+# harm = "silently wrong"
+# reach = "occasional"
+# reach-because = "an optional buffer before a counter: the caller's tensor is overwritten, silently"
+# topics = ["buffers", "arguments"]
 # cause = """
 # _make_fx_helper looks up the input of an assigned buffer by its number among all buffers of the root. One
 # that is None has no input, so that the next input, a buffer or the user's, gets the value."""

@@ -3,9 +3,13 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD080"
 # title = "torch.export: the mean over a packed sequence is divided by the number of its padded steps"
-# severity = "A"
-# severity-because = "a mean or a loss over a packed batch: wrong, silently; recurrent layers raise"
+# harm = "silently wrong"
+# reach = "everyday"
+# reach-because = "a mean or a loss over a packed batch: wrong, silently; recurrent layers raise"
+# evidence = ["https://github.com/pytorch/pytorch/issues/171978"]
+# topics = ["recurrent"]
 # cause = """
 # The fake implementation of _pack_padded_sequence takes the number of steps for that of packed rows, and the
 # dtype of the data for that of the batch sizes."""

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD082"
 # title = "torch.export: AssertionError if a preserved submodule is called with and without a keyword"
-# severity = "B"
-# severity-because = "a preserved submodule called with and without a keyword"
+# harm = "obscure error"
+# reach = "occasional"
+# reach-because = "a preserved submodule called with and without a keyword"
+# topics = ["arguments", "shared-modules"]
 # cause = """
 # update_module_call_signatures keeps in_spec and out_spec by the name of the submodule and asserts that
 # all of its calls are alike."""
@@ -25,7 +28,9 @@
 #     ],
 # ]
 # fix = "calls_of_preserved_module_have_specs_of_their_own"
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/pull/137999"
+# upstream-match = "place"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_export/wrappers.py, update_module_call_signatures"
 #
 # [tool.exportdiff.versions]

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD083"
 # title = "exported program computes no gradients for a parameter in a plain list, without a warning"
-# severity = "C"
-# severity-because = "parameters in a plain list, which an optimizer must be given by hand"
+# harm = "wrong later"
+# reach = "contrived"
+# reach-because = "parameters in a plain list, which an optimizer must be given by hand"
+# topics = ["constants"]
 # cause = """
 # lift_constants_pass takes the data of a parameter that no module has registered. Only its debug log says
 # so."""

@@ -3,9 +3,13 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD084"
 # title = "torch.export: no gradient for parameters that forward reads from a list"
-# severity = "A"
-# severity-because = "weight decay in forward over a list of weights: silently without effect"
+# harm = "wrong later"
+# reach = "everyday"
+# reach-because = "weight decay in forward over a list of weights: silently without effect"
+# evidence = ["https://github.com/pytorch/pytorch/issues/163303"]
+# topics = ["constants"]
 # cause = """
 # Non-strict export traces with fake tensors where parameters are registered; a list or an attribute keeps
 # the real one, which becomes a constant, detached."""

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD085"
 # title = "torch.export(strict=False): autocast casts a weight at each use, and rounds its gradient otherwise"
-# severity = "B"
-# severity-because = "a weight used several times within autocast: cast each time, gradients round otherwise"
+# harm = "wrong later"
+# reach = "occasional"
+# reach-because = "a weight used several times within autocast: cast each time, gradients round otherwise"
+# topics = ["autocast", "shared-modules"]
 # cause = """
 # make_fx disables the cache of autocast while it traces; autocast.__init__ takes that for the default of
 # cache_enabled, and __enter__ records it."""

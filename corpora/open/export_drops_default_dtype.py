@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD087"
 # title = "torch.export drops torch.set_default_dtype in forward: the caller's default dtype counts"
-# severity = "B"
-# severity-because = "a part that needs float64 and sets the default dtype: computed in float32"
+# harm = "silently wrong"
+# reach = "occasional"
+# reach-because = "a part that needs float64 and sets the default dtype: computed in float32"
+# topics = ["dtypes"]
 # cause = """
 # set_default_dtype is a call into C++ that no mode sees, and a factory without dtype is recorded without one:
 # the program asks for the default when it runs."""

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD088"
 # title = "torch.export: a hook that forward registers on a tensor is silently left out"
-# severity = "B"
-# severity-because = "hooks that scale, clip or reverse gradients, in a model that is trained after export"
+# harm = "wrong later"
+# reach = "occasional"
+# reach-because = "hooks that scale, clip or reverse gradients, in a model that is trained after export"
+# topics = ["hooks"]
 # cause = """
 # Tensor.register_hook calls no operator: the hook is put on a fake tensor of the trace, and no graph records
 # it."""
@@ -16,6 +19,7 @@
 # signatures = [["gradients", "mismatch", "value", "state"]]
 # fix = "export_refuses_hooks_on_tensors"
 # upstream = ""
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_tensor.py, Tensor.register_hook: does not say that export records no hook"
 #
 # [tool.exportdiff.versions]

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD089"
 # title = "torch.export drops torch.inference_mode() in forward: the results require grad"
-# severity = "B"
-# severity-because = "prediction, or a frozen encoder, in inference mode: gradients flow through it"
+# harm = "wrong later"
+# reach = "occasional"
+# reach-because = "prediction, or a frozen encoder, in inference mode: gradients flow through it"
+# topics = ["no-grad"]
 # cause = """
 # A C++ guard enters inference mode, which no torch function mode sees: export records no_grad, and drops
 # inference_mode."""

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD091"
 # title = "torch.export: a no_grad block around torch.cond is dropped, and results require grad"
-# severity = "B"
-# severity-because = "torch.cond and a no_grad block in one model"
+# harm = "wrong later"
+# reach = "occasional"
+# reach-because = "torch.cond and a no_grad block in one model"
+# topics = ["no-grad", "control-flow"]
 # cause = """
 # split_module moves get_attr nodes of branches to the front of a piece, which then no longer begins with
 # the change of grad mode and is inlined as a piece without one."""

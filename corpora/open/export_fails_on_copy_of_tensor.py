@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD093"
 # title = "torch.export: AssertionError for copy.copy of a tensor"
-# severity = "C"
-# severity-because = "copy.copy(x) in forward, in place of x.clone(), mostly where a cache is copied"
+# harm = "obscure error"
+# reach = "contrived"
+# reach-because = "copy.copy(x) in forward, in place of x.clone(), mostly where a cache is copied"
+# topics = ["copies"]
 # cause = """
 # Tensor.__reduce_ex__ rebuilds a fake tensor with the device that it pretends to be on, and
 # FakeTensor.__new__ asserts meta."""

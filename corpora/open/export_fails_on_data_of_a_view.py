@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD094"
 # title = "torch.export: a size \"is not tracked with proxy\" if x.data is read and the input x is a view"
-# severity = "C"
-# severity-because = "`.data` in forward(), and an example input that is a view"
+# harm = "obscure error"
+# reach = "contrived"
+# reach-because = "`.data` in forward(), and an example input that is a view"
+# topics = ["data-attribute", "views"]
 # cause = """
 # The getter of Tensor.data calls the fake tensor without its mode. Its cache compares the memory of a view
 # with the size of the base of the input, under the proxy mode, to which the size of a base is unknown."""

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD095"
 # title = "torch.export: RuntimeError for dropout of an empty boolean tensor in train mode"
-# severity = "C"
-# severity-because = "dropout of a boolean tensor without elements"
+# harm = "obscure error"
+# reach = "contrived"
+# reach-because = "dropout of a boolean tensor without elements"
+# topics = ["random"]
 # cause = """
 # The decomposition native_dropout looks at the dtype before it asks whether there are elements, the kernel
 # after."""

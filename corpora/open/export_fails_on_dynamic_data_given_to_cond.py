@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD096"
 # title = "torch.export: AssertionError 'vr must not be None' for torch.cond of an input whose .data was cut"
-# severity = "C"
-# severity-because = "an assignment to the .data of an input of dynamic size; torch does not trace it anyway"
+# harm = "obscure error"
+# reach = "contrived"
+# reach-because = "an assignment to the .data of an input of dynamic size; torch does not trace it anyway"
+# topics = ["control-flow", "data-attribute", "dynamic-sizes"]
 # cause = """
 # The storage that meta_tensor makes for a tensor that is no view takes its size from the ShapeEnv of export,
 # with symbols that the ShapeEnv of Dynamo, which traces the branches, does not know."""

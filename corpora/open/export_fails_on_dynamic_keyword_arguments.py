@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD097"
 # title = "torch.export: AssertionError for a dynamic size of a keyword that **kwargs takes"
-# severity = "B"
-# severity-because = "dynamic sizes of keywords that **kwargs takes"
+# harm = "obscure error"
+# reach = "occasional"
+# reach-because = "dynamic sizes of keywords that **kwargs takes"
+# topics = ["dynamic-sizes", "arguments"]
 # cause = """
 # _get_range_constraints puts each keyword that **kwargs takes next to the arguments, where it is already
 # one level down, so that no spec has that structure."""

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD099"
 # title = "torch.export: internal error for resize_ to fixed sizes of a tensor with dynamic ones"
-# severity = "C"
-# severity-because = "resize_ to fixed sizes in a model with dynamic ones"
+# harm = "obscure error"
+# reach = "contrived"
+# reach-because = "resize_ to fixed sizes in a model with dynamic ones"
+# topics = ["dynamic-sizes", "in-place"]
 # cause = """
 # generic_set_sizes_contiguous takes new sizes that are all numbers for those of an ordinary tensor, and
 # calls set_sizes_contiguous, which refuses tensors with symbolic sizes."""

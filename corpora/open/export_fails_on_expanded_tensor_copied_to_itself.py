@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD100"
 # title = "torch.export: x.copy_(x) of an expanded tensor raises, in eager it does nothing"
-# severity = "C"
-# severity-because = "an expanded tensor copied to itself, which does nothing: export fails"
+# harm = "obscure error"
+# reach = "contrived"
+# reach-because = "an expanded tensor copied to itself, which does nothing: export fails"
+# topics = ["in-place", "views"]
 # cause = """
 # meta_copy_ asks whether elements of the written tensor overlap; the operator returns before that where a
 # tensor is copied to itself."""

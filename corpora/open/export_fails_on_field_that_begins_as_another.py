@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD101"
 # title = "ep.module(): SyntaxError for a namedtuple with the fields value and value_max"
-# severity = "A"
-# severity-because = "a namedtuple with the fields value and value_max: ep.module() fails"
+# harm = "obscure error"
+# reach = "occasional"
+# reach-because = "a namedtuple with the fields value and value_max: ep.module() fails"
+# topics = ["containers", "names"]
 # cause = """
 # _convert_guards_code_to_fn replaces the path of each input wherever it occurs in the text of a guard,
 # also where it is the beginning of a longer path."""

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD103"
 # title = "torch.export: RuntimeError for table[i] inside of torch.vmap, where i is a tensor"
-# severity = "B"
-# severity-because = "a look-up that is written for one example, and mapped over a batch by torch.vmap"
+# harm = "obscure error"
+# reach = "occasional"
+# reach-because = "a look-up that is written for one example, and mapped over a batch by torch.vmap"
+# topics = ["vmap", "indexing"]
 # cause = """
 # _NonStrictTorchFunctionHandler redirects indexing by an integer tensor of no dimensions to torch.select with
 # its item(), which an index inside of torch.vmap does not have."""

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD104"
 # title = "torch.export: SpecViolationError for self.last = x, a buffer that keeps the last input"
-# severity = "A"
-# severity-because = "a buffer that keeps the last input: export fails"
+# harm = "obscure error"
+# reach = "occasional"
+# reach-because = "a buffer that keeps the last input: export fails"
+# topics = ["buffers"]
 # cause = """
 # _make_fx_helper gives the copy_ that writes an assigned buffer back the metadata of the node assigned
 # from; that of a placeholder has no nn_module_stack."""
@@ -16,6 +19,7 @@
 # signatures = [["outputs", "crash", "export", "SpecViolationError", "_trace.py:_verify_nn_module_stack"]]
 # fix = "write_back_clones_of_assigned_buffers"
 # upstream = ""
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/export/_trace.py, _make_fx_helper: `new_node.meta = name_node.meta` of a placeholder"
 # workaround = "code"
 #

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD105"
 # title = "torch.export: a member of an Enum among the outputs: AttributeError or TypeError"
-# severity = "B"
-# severity-because = "a model that returns its mode or status as an Enum cannot be exported"
+# harm = "obscure error"
+# reach = "occasional"
+# reach-because = "a model that returns its mode or status as an Enum cannot be exported"
+# topics = ["arguments"]
 # cause = """
 # Members of enumerations are values of an opaque type since PR 176541: the check of output types takes them,
 # _make_argument_spec takes them for nodes, and the weak dict of get_proxy_slot takes none of an IntEnum."""

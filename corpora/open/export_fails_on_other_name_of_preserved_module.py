@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD107"
 # title = "torch.export: KeyError if a preserved submodule is called twice by its other name"
-# severity = "C"
-# severity-because = "a shared submodule, preserved by one name and called twice by the other"
+# harm = "obscure error"
+# reach = "contrived"
+# reach-because = "a shared submodule, preserved by one name and called twice by the other"
+# topics = ["shared-modules", "names"]
 # cause = """
 # CollectTracepointsPass copies the signature of the name that a submodule is called by for each further
 # call, also where only another name is preserved."""

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD108"
 # title = "torch.export: RuntimeError if a parameter is assigned to an item of an integer tensor"
-# severity = "C"
-# severity-because = "a parameter that requires gradients written into integers"
+# harm = "obscure error"
+# reach = "contrived"
+# reach-because = "a parameter that requires gradients written into integers"
+# topics = ["dtypes", "in-place"]
 # cause = """
 # derivatives.yaml calls fill_.Tensor differentiable for integers too, and while export traces an operator
 # that needs the gradient follows within the assignment."""

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD110"
 # title = "torch.export: SyntaxError for a forward that calls random_ with two bounds"
-# severity = "B"
-# severity-because = "a model that draws random integers with Tensor.random_"
+# harm = "obscure error"
+# reach = "occasional"
+# reach-because = "a model that draws random integers with Tensor.random_"
+# topics = ["random", "in-place"]
 # cause = """
 # add_global writes an operator by its qualified name, and the overload of random_ with two bounds is called
 # from, a keyword of Python."""

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD111"
 # title = "torch.export: IndexError in guard production if an input is unsqueezed in place"
-# severity = "B"
-# severity-because = "unsqueeze_ on an input"
+# harm = "obscure error"
+# reach = "occasional"
+# reach-because = "unsqueeze_ on an input"
+# topics = ["in-place"]
 # cause = """
 # fakify notes the fake inputs themselves for guard production, which runs after the model has changed
 # their sizes."""

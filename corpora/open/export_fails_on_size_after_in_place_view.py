@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD113"
 # title = "torch.export: AssertionError for t_() on an input that is a view, if its stride is read then"
-# severity = "C"
-# severity-because = "t_() on an input that is a view of another tensor, then its stride as a number"
+# harm = "obscure error"
+# reach = "contrived"
+# reach-because = "t_() on an input that is a view of another tensor, then its stride as a number"
+# topics = ["in-place", "views"]
 # cause = """
 # fakify makes the sizes of the input static, but those of its base symbols, which produce_guards knows
 # from no input: t_() leads back to them."""

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD114"
 # title = "torch.export: AssertionError for a torch.Size among the inputs, next to a dynamic size"
-# severity = "B"
-# severity-because = "a torch.Size among the inputs, next to a dynamic size"
+# harm = "obscure error"
+# reach = "occasional"
+# reach-because = "a torch.Size among the inputs, next to a dynamic size"
+# topics = ["dynamic-sizes", "arguments"]
 # cause = """
 # make_constraints compares the spec with the inputs as they came, in which a torch.Size is no tuple;
 # tracing has compared it with inputs in which it is one."""

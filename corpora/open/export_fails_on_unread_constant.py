@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD116"
 # title = "torch.export: StopIteration if a tensor attribute is read and nothing made of it"
-# severity = "C"
-# severity-because = "a tensor attribute that is looked at and not used"
+# harm = "obscure error"
+# reach = "contrived"
+# reach-because = "a tensor attribute that is looked at and not used"
+# topics = ["constants", "unused-results"]
 # cause = """
 # _unused_constant takes the first user of a constant without asking whether there is one."""
 # path = "nonstrict:module@cpu"

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD117"
 # title = "torch.export(strict=False): AssertionError if a submodule raises and forward catches that"
-# severity = "B"
-# severity-because = "a model that tries one submodule, and takes another one if the first raises"
+# harm = "obscure error"
+# reach = "occasional"
+# reach-because = "a model that tries one submodule, and takes another one if the first raises"
+# topics = ["exceptions"]
 # cause = """
 # Tracer.call_module puts the submodule on its stack, and does not take it off if the call raises. At the
 # end of the call above, another module than expected is on top."""

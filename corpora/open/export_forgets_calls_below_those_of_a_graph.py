@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD119"
 # title = "torch.export of a torch.fx graph forgets the calls below the modules that the graph calls"
-# severity = "C"
-# severity-because = "a torch.fx graph that calls a module with children, exported, and read by module"
+# harm = "cosmetic"
+# reach = "contrived"
+# reach-because = "a torch.fx graph that calls a module with children, exported, and read by module"
+# topics = ["graph-modules", "names"]
 # cause = """
 # The interpreter of a graph module preserves the module stacks of its nodes, which end with the module that
 # the graph calls, and _ModuleStackTracer.create_node keeps them."""

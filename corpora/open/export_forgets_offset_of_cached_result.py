@@ -3,9 +3,13 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD120"
 # title = "torch.export: an op seen before begins at offset 0, and another branch is exported"
-# severity = "C"
-# severity-because = "a branch on the storage offset of a select_scatter"
+# harm = "cosmetic"
+# reach = "everyday"
+# reach-because = "slices and circular padding: only the recorded storage offset is wrong"
+# evidence = ["zoo:transformers/beit", "zoo:module_db/nn.CircularPad1d"]
+# topics = ["views"]
 # cause = """
 # FakeTensorMode._get_output_tensor_from_cache_entry restores the recorded storage offset for views only."""
 # path = "nonstrict:module@cpu"

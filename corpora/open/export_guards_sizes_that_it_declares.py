@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD122"
 # title = "exported program refuses sizes in the range that it declares, and export says nothing of it"
-# severity = "B"
-# severity-because = "Dim.DYNAMIC and a branch on whether a size is even: the first odd batch fails"
+# harm = "clear error"
+# reach = "occasional"
+# reach-because = "Dim.DYNAMIC and a branch on whether a size is even: the first odd batch fails"
+# topics = ["dynamic-sizes"]
 # cause = """
 # Export turns a branch on a size into a guard of the module. If the guard is no range, as size % 2 == 0, then
 # range_constraints do not show it, and Dim.DYNAMIC, which should fail if it is specialized, lets it pass."""

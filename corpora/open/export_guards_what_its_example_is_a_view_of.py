@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD123"
 # title = "ep.module(): AttributeError for a tensor that is no view, where the example was a view"
-# severity = "C"
-# severity-because = "an input transposed in place, dynamic sizes, and a slice as the example: calls fail"
+# harm = "obscure error"
+# reach = "contrived"
+# reach-because = "an input transposed in place, dynamic sizes, and a slice as the example: calls fail"
+# topics = ["views", "dynamic-sizes", "in-place"]
 # cause = """
 # Tracing x.transpose_ makes the view of its base once more, and guards that it lies within; ep.module() asks
 # each input for its base."""

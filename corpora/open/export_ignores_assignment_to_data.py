@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD124"
 # title = "torch.export: y.data = x is silently left out of the graph"
-# severity = "B"
-# severity-because = "`.data =` in forward(): silently ignored"
+# harm = "silently wrong"
+# reach = "occasional"
+# reach-because = "`.data =` in forward(): silently ignored"
+# topics = ["data-attribute"]
 # cause = """
 # The setter of Tensor.data changes the fake tensor in C++ and calls no operator, so
 # PreDispatchTorchFunctionMode records nothing and the proxy goes on standing for the old value."""
@@ -15,7 +18,9 @@
 # status = "open"
 # signatures = [["outputs", "mismatch", "value"]]
 # fix = "record_assignment_to_data"
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/issues/113030"
+# upstream-match = "symptom"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/fx/experimental/proxy_tensor.py, PreDispatchTorchFunctionMode: Tensor.data.__set__"
 #
 # [tool.exportdiff.versions]

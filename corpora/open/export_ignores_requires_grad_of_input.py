@@ -3,9 +3,13 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD125"
 # title = "torch.export: x.requires_grad_() is silently left out of the graph"
-# severity = "A"
-# severity-because = "requires_grad_() on an input, as for forces or a gradient penalty: silently ignored"
+# harm = "wrong later"
+# reach = "everyday"
+# reach-because = "requires_grad_() on an input, as for forces or a gradient penalty: silently ignored"
+# evidence = ["https://github.com/pytorch/pytorch/issues/146719"]
+# topics = ["autograd"]
 # cause = """
 # requires_grad_ sets a flag in C++ and calls no operator, and PreDispatchTorchFunctionMode passes it on
 # without a record."""

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD127"
 # title = "torch.export: self.hidden = self.hidden.detach() leaves the buffer its gradient history"
-# severity = "B"
-# severity-because = "a recurrent state in a buffer, truncated by detach(), and trained after export"
+# harm = "wrong later"
+# reach = "occasional"
+# reach-because = "a recurrent state in a buffer, truncated by detach(), and trained after export"
+# topics = ["no-grad", "buffers", "recurrent"]
 # cause = """
 # _make_fx_helper writes an assigned value into the memory of the buffer with copy_, which leaves the buffer
 # the history of what forward wrote into it before."""

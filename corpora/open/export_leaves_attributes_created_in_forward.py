@@ -3,9 +3,13 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD128"
 # title = "torch.export: a tensor cached by forward() stays on the model as a fake tensor"
-# severity = "A"
-# severity-because = "a tensor cached by the first call: after export, the model returns fake tensors"
+# harm = "wrong later"
+# reach = "everyday"
+# reach-because = "a tensor cached by the first call: after export, the model returns fake tensors"
+# evidence = ["zoo:transformers/segformer", "https://github.com/pytorch/pytorch/issues/155114"]
+# topics = ["attributes", "kv-cache"]
 # cause = """
 # _restore_all_module_attributes updates each module's __dict__ with the old values, and so keeps
 # attributes that did not exist before."""

@@ -3,9 +3,13 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD130"
 # title = "torch.export: a buffer that was None stays on the model as a fake tensor"
-# severity = "A"
-# severity-because = "a mask or a cache made on the first call: the exported model then returns fake tensors"
+# harm = "wrong later"
+# reach = "everyday"
+# reach-because = "a mask or a cache made on the first call: the exported model then returns fake tensors"
+# evidence = ["https://github.com/pytorch/pytorch/issues/163189"]
+# topics = ["buffers", "kv-cache"]
 # cause = """
 # _detect_attribute_assignment restores only attributes that not every nn.Module has: what forward makes of a
 # buffer that was None, of training flags and of children stays."""

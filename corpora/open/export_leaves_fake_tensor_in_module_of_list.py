@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD131"
 # title = "torch.export: a buffer assigned in a module that is kept in a list stays a fake tensor"
-# severity = "B"
-# severity-because = "a helper kept in a list, to hide its weights, that updates a statistic"
+# harm = "wrong later"
+# reach = "occasional"
+# reach-because = "a helper kept in a list, to hide its weights, that updates a statistic"
+# topics = ["buffers", "moving-averages", "constants"]
 # cause = """
 # _detect_attribute_assignment restores the attributes of the modules that named_modules() yields, and
 # so leaves those of modules in a list, tuple or dict as tracing has assigned them."""

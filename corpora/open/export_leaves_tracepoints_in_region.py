@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD133"
 # title = "unflatten: AttributeError if a preserved submodule is called under torch.no_grad"
-# severity = "B"
-# severity-because = "a preserved submodule called under no_grad"
+# harm = "obscure error"
+# reach = "occasional"
+# reach-because = "a preserved submodule called under no_grad"
+# topics = ["no-grad"]
 # cause = """
 # CollectTracepointsPass.call returns from inside the loop over graph modules, so the tracepoints in bodies
 # of regions stay in the program."""

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD135"
 # title = "torch.export: what forward assigns to a parameter, or for a child, is silently lost"
-# severity = "B"
-# severity-because = "weights that forward clips or replaces; the program goes on with those from before"
+# harm = "wrong later"
+# reach = "occasional"
+# reach-because = "weights that forward clips or replaces; the program goes on with those from before"
+# topics = ["attributes"]
 # cause = """
 # Export takes back what forward assigns; it warns of plain attributes alone."""
 # path = "nonstrict:module@cpu"

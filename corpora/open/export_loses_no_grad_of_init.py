@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD137"
 # title = "torch.export: a program that resets a parameter with torch.nn.init raises"
-# severity = "C"
-# severity-because = "a forward that resets a parameter itself; training loops do so between calls"
+# harm = "obscure error"
+# reach = "contrived"
+# reach-because = "a forward that resets a parameter itself; training loops do so between calls"
+# topics = ["no-grad"]
 # cause = """
 # torch.nn.init can be overridden; export's mode, which records no_grad, runs it with itself off."""
 # path = "nonstrict:module@cpu"

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD138"
 # title = "torch.export: a parameter of a module in a list becomes a constant for each place that reads it"
-# severity = "C"
-# severity-because = "a weight that no module registers, returned twice: two tensors in the program"
+# harm = "wrong later"
+# reach = "contrived"
+# reach-because = "a weight that no module registers, returned twice: two tensors in the program"
+# topics = ["constants", "tied-weights"]
 # cause = """
 # lift_constants_pass remembers which tensors it has lifted, but of a parameter it lifts the data, which
 # is another tensor each time."""

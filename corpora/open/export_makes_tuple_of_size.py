@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD139"
 # title = "exported program returns a tuple where the model returns a torch.Size"
-# severity = "C"
-# severity-because = "a model that returns x.shape; a caller that asks it for numel()"
+# harm = "silently wrong"
+# reach = "contrived"
+# reach-because = "a model that returns x.shape; a caller that asks it for numel()"
+# topics = ["containers"]
 # cause = """
 # proxy_tensor registers torch.Size as a container that is rebuilt as a tuple: the constructor of torch.Size
 # accepts no symbolic sizes."""

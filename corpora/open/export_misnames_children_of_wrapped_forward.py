@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD140"
 # title = "unflatten fails on a submodule whose forward was wrapped, if a module has two names"
-# severity = "B"
-# severity-because = "a forward that was wrapped, in a model in which any module has two names"
+# harm = "obscure error"
+# reach = "occasional"
+# reach-because = "a forward that was wrapped, in a model in which any module has two names"
+# topics = ["names", "shared-modules"]
 # cause = """
 # _ModuleStackTracer.getattr names what is read from a real submodule as if it were read from the root."""
 # path = "nonstrict+preserve:unflatten@cpu"

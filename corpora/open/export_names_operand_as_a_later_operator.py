@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD141"
 # title = "torch.export: an operator added to a branch of torch.cond gets the name of an operand"
-# severity = "C"
-# severity-because = "a pass adds operators to branches, whose operand has the name of a sum: lint raises"
+# harm = "obscure error"
+# reach = "contrived"
+# reach-because = "a pass adds operators to branches, whose operand has the name of a sum: lint raises"
+# topics = ["control-flow", "names"]
 # cause = """
 # placeholder_naming_pass assigns to node.name, and the graph, which names what is added, does not
 # learn of these

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD143"
 # title = "torch.export: a buffer that is read, then assigned, is returned with its new value"
-# severity = "A"
-# severity-because = "a running state that is read, then updated by assignment: silently wrong"
+# harm = "silently wrong"
+# reach = "occasional"
+# reach-because = "a running state that is read, then updated by assignment"
+# topics = ["buffers", "moving-averages"]
 # cause = """
 # _make_fx_helper ends the graph with a copy_ into each buffer that was assigned, which also changes all
 # that still refers to the old tensor."""

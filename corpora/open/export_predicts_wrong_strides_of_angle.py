@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD145"
 # title = "torch.export: the graph records the strides of the argument for the angle of complex numbers"
-# severity = "C"
-# severity-because = "the angle of a transposed complex tensor: recorded strides are wrong"
+# harm = "cosmetic"
+# reach = "contrived"
+# reach-because = "the angle of a transposed complex tensor: recorded strides are wrong"
+# topics = ["layout", "dtypes"]
 # cause = """
 # meta_angle makes a result like the argument; the kernel for complex numbers makes a contiguous one."""
 # path = "nonstrict:module@cpu"

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD146"
 # title = "torch.export: the graph records strides of the input for batch norm, which is contiguous"
-# severity = "B"
-# severity-because = "batch norm of a transposed input: recorded strides are wrong, results are right"
+# harm = "cosmetic"
+# reach = "occasional"
+# reach-because = "batch norm of a transposed input: recorded strides are wrong, results are right"
+# topics = ["layout", "norms"]
 # cause = """
 # native_batch_norm_helper computes with elementwise operators, which keep the order of the input's
 # strides; the CPU kernel allocates a contiguous or channels-last result."""

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD147"
 # title = "torch.export: the graph records the strides of the divisor for a floor division"
-# severity = "C"
-# severity-because = "floor division of two layouts: recorded strides are wrong"
+# harm = "cosmetic"
+# reach = "contrived"
+# reach-because = "floor division of two layouts: recorded strides are wrong"
+# topics = ["layout"]
 # cause = """
 # _floor_divide_float ends in where(ne(b, 0), ...), whose first operand is made of the divisor; the kernel
 # takes after the dividend."""

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD148"
 # title = "torch.export: the graph records transposed strides for nearest interpolation of a signal"
-# severity = "B"
-# severity-because = "nearest interpolation of a transposed signal: recorded strides are wrong"
+# harm = "cosmetic"
+# reach = "occasional"
+# reach-because = "nearest interpolation of a transposed signal: recorded strides are wrong"
+# topics = ["layout"]
 # cause = """
 # _upsample_nearest indexes the input, which keeps the order of its strides, and restores what the kernel
 # does for results of four and five dimensions only."""
@@ -15,7 +18,10 @@
 # status = "open"
 # signatures = [["fake", "mismatch", "stride", "aten.upsample_nearest1d.vec"]]
 # fix = "upsample_nearest1d_is_contiguous"
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/pull/179830"
+# upstream-match = "mechanism"
+# upstream-fix = "https://github.com/pytorch/pytorch/pull/179830"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_decomp/decompositions.py, _upsample_nearest: `if result.ndim in (4, 5)`"
 #
 # [tool.exportdiff.versions]

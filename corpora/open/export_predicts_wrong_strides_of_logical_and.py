@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD149"
 # title = "torch.export: the graph records other strides for logical_and with a broadcast operand"
-# severity = "C"
-# severity-because = "logical_and of a transposed tensor and a broadcast one: recorded strides are wrong"
+# harm = "cosmetic"
+# reach = "contrived"
+# reach-because = "logical_and of a transposed tensor and a broadcast one: recorded strides are wrong"
+# topics = ["layout"]
 # cause = """
 # The reference broadcasts the operands and then compares them with 0, which makes a contiguous copy of what
 # was broadcast; the result takes after this copy, in the kernel after the operands."""

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD150"
 # title = "torch.export: the graph records contiguous strides for MaxUnpool2d of an image in channels last"
-# severity = "B"
-# severity-because = "MaxUnpool2d in channels last: views of the result fail once compiled"
+# harm = "obscure error"
+# reach = "occasional"
+# reach-because = "MaxUnpool2d in channels last: views of the result fail once compiled"
+# topics = ["layout"]
 # cause = """
 # The decomposition fills contiguous zeros; the CPU kernel allocates its result in the memory format of the
 # image."""

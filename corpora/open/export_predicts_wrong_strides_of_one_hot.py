@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD151"
 # title = "torch.export: the graph records transposed strides for one_hot, which is contiguous"
-# severity = "B"
-# severity-because = "one_hot of transposed classes: recorded strides are wrong"
+# harm = "cosmetic"
+# reach = "occasional"
+# reach-because = "one_hot of transposed classes: recorded strides are wrong"
+# topics = ["layout"]
 # cause = """
 # The decomposition compares the classes with a range, and a comparison keeps the strides of what it
 # compares; the kernel fills a new contiguous tensor."""
@@ -16,6 +19,7 @@
 # signatures = [["fake", "mismatch", "stride", "aten.one_hot.default"]]
 # fix = "one_hot_is_contiguous"
 # upstream = ""
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_decomp/decompositions.py, one_hot: the comparison takes after its input"
 #
 # [tool.exportdiff.versions]

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD152"
 # title = "torch.export: the graph records contiguous strides for roll of an image in channels last"
-# severity = "B"
-# severity-because = "roll of an image in channels last: views of the result fail once compiled"
+# harm = "obscure error"
+# reach = "occasional"
+# reach-because = "roll of an image in channels last: views of the result fail once compiled"
+# topics = ["layout"]
 # cause = """
 # The reference implementation selects by index, whose result is contiguous; the CPU kernel concatenates two
 # slices, whose result has the memory format of the image."""

@@ -3,9 +3,13 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD154"
 # title = "ep.module(): reads the last of two arguments for both if the example gave one tensor twice"
-# severity = "A"
-# severity-because = "attention exported with (x, x, x) takes the value for query and key: silently wrong"
+# harm = "silently wrong"
+# reach = "everyday"
+# reach-because = "attention exported with (x, x, x) takes the value for query and key"
+# evidence = ["https://github.com/pytorch/pytorch/issues/144683"]
+# topics = ["arguments", "attention"]
 # cause = """
 # The fake tensors of the example are remembered by the tensor, and the tracer remembers one placeholder for
 # each of them; nothing checks a later call."""

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD155"
 # title = "torch.export: a size read before x.t_() is read after it in the graph"
-# severity = "B"
-# severity-because = "t_() on an input with a dynamic size: silently wrong"
+# harm = "silently wrong"
+# reach = "occasional"
+# reach-because = "t_() on an input with a dynamic size"
+# topics = ["dynamic-sizes", "in-place"]
 # cause = """
 # track_tensor makes the node that reads a symbolic size as soon as it is needed, which may be after an in-
 # place view has changed the sizes."""

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD157"
 # title = "ep.module(): refuses a dict with its keys in another order if one value is a tuple"
-# severity = "A"
-# severity-because = "a batch given as a dict, with keys in another order than at export"
+# harm = "clear error"
+# reach = "occasional"
+# reach-because = "a batch given as a dict, with keys in another order than at export"
+# topics = ["containers"]
 # cause = """
 # eq_spec compares the keys of two dicts as sets, and then their values by position."""
 # path = "nonstrict:module@cpu"

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD159"
 # title = "buffer that a model assigns a conjugate to: the exported program forgets that it is lazy"
-# severity = "C"
-# severity-because = "a complex buffer that is assigned x.conj(); views such as .imag then differ"
+# harm = "wrong later"
+# reach = "contrived"
+# reach-because = "a complex buffer that is assigned x.conj(); views such as .imag then differ"
+# topics = ["dtypes", "buffers"]
 # cause = """
 # _insert_copy_for_mutations writes the values of the assigned tensor into the old buffer, which has no conj
 # bit. Its views, such as .imag, are not those of eager."""

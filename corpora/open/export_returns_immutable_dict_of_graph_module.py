@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD160"
 # title = "torch.export of a GraphModule: a dict or list that it returns becomes an immutable one"
-# severity = "B"
-# severity-because = "a traced model that returns a dict of outputs, which a caller completes"
+# harm = "clear error"
+# reach = "occasional"
+# reach-because = "a traced model that returns a dict of outputs, which a caller completes"
+# topics = ["graph-modules", "containers"]
 # cause = """
 # Non-strict export runs a GraphModule with an Interpreter, and takes the structure of the outputs from the
 # arguments of the output node, where containers are immutable."""
@@ -21,7 +24,9 @@
 #     ],
 # ]
 # fix = "graph_modules_return_plain_containers"
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/issues/161807"
+# upstream-match = "mechanism"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/export/_trace.py, _aot_export_non_strict: outputs are taken from the Interpreter"
 #
 # [tool.exportdiff.versions]

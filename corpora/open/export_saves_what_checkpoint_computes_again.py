@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD161"
 # title = "torch.export: backward fails if the result of a checkpoint is written to in place"
-# severity = "B"
-# severity-because = "an in-place operator on the result of a checkpoint: the backward pass fails"
+# harm = "obscure error"
+# reach = "occasional"
+# reach-because = "an in-place operator on the result of a checkpoint: the backward pass fails"
+# topics = ["checkpoint", "in-place"]
 # cause = """
 # Non-strict export runs through the saved tensor hooks of a checkpoint and records the operators alone, so
 # autograd saves what checkpoint would compute again."""

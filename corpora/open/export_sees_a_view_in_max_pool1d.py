@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD162"
 # title = "torch.export: detach_ on a result of max_pool1d is refused as a view"
-# severity = "C"
-# severity-because = "detach_ of a pooled result"
+# harm = "obscure error"
+# reach = "contrived"
+# reach-because = "detach_ of a pooled result"
+# topics = ["in-place", "views"]
 # cause = """
 # max_pool1d fills a new tensor for a plain CPU tensor, and squeezes the result of max_pool2d for a tensor
 # subclass, as fake tensors are."""

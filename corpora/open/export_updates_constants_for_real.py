@@ -3,9 +3,13 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD164"
 # title = "torch.export: exporting a model updates a counter that is a plain tensor attribute"
-# severity = "A"
-# severity-because = "a counter or cache in a plain tensor attribute: export silently changes it"
+# harm = "wrong later"
+# reach = "everyday"
+# reach-because = "a counter or cache in a plain tensor attribute: export silently changes it"
+# evidence = ["https://github.com/meta-llama/llama-models/pull/380"]
+# topics = ["constants", "kv-cache"]
 # cause = """
 # Non-strict export makes no fake tensors of plain attributes, and FakeTensorMode._dispatch_impl runs an
 # in-place operator without fake arguments for real."""

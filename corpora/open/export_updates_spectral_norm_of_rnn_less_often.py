@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD165"
 # title = "torch.export: spectral_norm on a GRU is updated less often than in eager"
-# severity = "C"
-# severity-because = "spectral_norm on a recurrent layer, exported in training mode"
+# harm = "wrong later"
+# reach = "contrived"
+# reach-because = "spectral_norm on a recurrent layer, exported in training mode"
+# topics = ["norms", "recurrent"]
 # cause = """
 # RNNBase reads its weights until one is another object than before. Export replaces all of them, so that it
 # stops before the parametrized weight, whose reading updates buffers."""

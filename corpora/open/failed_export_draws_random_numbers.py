@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD166"
 # title = "torch.export(strict=True): the first export that fails draws random numbers"
-# severity = "C"
-# severity-because = "the random numbers of a training run that tried to export before it began"
+# harm = "wrong later"
+# reach = "contrived"
+# reach-because = "the random numbers of a training run that tried to export before it began"
+# topics = ["random", "exceptions"]
 # cause = """
 # exportdb_error_message imports the examples of exportdb to word a message, and these make random tensors
 # as they are imported."""

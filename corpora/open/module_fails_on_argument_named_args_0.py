@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD168"
 # title = "ep.module(): SyntaxError for forward(self, x_0, *x)"
-# severity = "C"
-# severity-because = "an argument that has the name of *args and a number"
+# harm = "obscure error"
+# reach = "contrived"
+# reach-because = "an argument that has the name of *args and a number"
+# topics = ["names", "arguments"]
 # cause = """
 # _get_forward_arg_names calls the items of *x x_0, x_1 and so on, also where another argument has that
 # name, and the code of ep.module() gets two arguments of one name."""

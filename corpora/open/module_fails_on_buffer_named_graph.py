@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD169"
 # title = "ep.module(), unflatten, pipeline: KeyError for state or a child called graph"
-# severity = "B"
-# severity-because = "state or children called graph, type or recompile"
+# harm = "obscure error"
+# reach = "occasional"
+# reach-because = "state or children called graph, type or recompile"
+# topics = ["names", "buffers"]
 # cause = """
 # The result of ep.module() holds the state and children of the model under their own names, next to its own
 # attributes such as graph, code, meta and range_constraints."""

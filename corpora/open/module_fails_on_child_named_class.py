@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD170"
 # title = "ep.module(): SyntaxError for a ModuleDict key that is a Python keyword"
-# severity = "B"
-# severity-because = "a ModuleDict with a Python keyword for a key, such as class"
+# harm = "obscure error"
+# reach = "occasional"
+# reach-because = "a ModuleDict with a Python keyword for a key, such as class"
+# topics = ["names"]
 # cause = """
 # _format_target writes a name as an attribute if str.isidentifier says so, which it does of keywords."""
 # path = "nonstrict:module@cpu"

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD172"
 # title = "pipeline: AssertionError if the model returns a parameter"
-# severity = "B"
-# severity-because = "a model that returns a parameter with its result"
+# harm = "obscure error"
+# reach = "occasional"
+# reach-because = "a model that returns a parameter with its result"
+# topics = ["tied-weights"]
 # cause = """
 # Pipe._from_traced takes every user of a parameter in the split module for a stage; the output node is one
 # as well."""

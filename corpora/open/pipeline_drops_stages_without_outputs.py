@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD173"
 # title = "pipeline: drops a stage that only writes in place"
-# severity = "B"
-# severity-because = "a stage that works in place alone: silently skipped"
+# harm = "silently wrong"
+# reach = "occasional"
+# reach-because = "a stage that works in place alone: silently skipped"
+# topics = ["in-place"]
 # cause = """
 # Pipe._from_traced calls eliminate_dead_code on the split module, for which a call of a module without
 # users is dead whatever the module does."""
@@ -23,6 +26,7 @@
 # ]
 # fix = "pipeline_keeps_stages_that_write"
 # upstream = ""
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/distributed/pipelining/_IR.py, Pipe._from_traced: split.graph.eliminate_dead_code()"
 #
 # [tool.exportdiff.versions]

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD174"
 # title = "pipeline: AssertionError if two modules share a non-persistent buffer"
-# severity = "A"
-# severity-because = "a table in a non-persistent buffer that two modules share"
+# harm = "obscure error"
+# reach = "occasional"
+# reach-because = "a table in a non-persistent buffer that two modules share"
+# topics = ["tied-weights", "buffers"]
 # cause = """
 # Pipe._from_traced collects the names of buffers from named_buffers(), which gives one name of a tensor
 # alone, while the graph may read it by another."""

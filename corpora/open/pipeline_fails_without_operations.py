@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD175"
 # title = "pipeline: StopIteration for a model that returns its input"
-# severity = "C"
-# severity-because = "a model that computes nothing"
+# harm = "obscure error"
+# reach = "contrived"
+# reach-because = "a model that computes nothing"
+# topics = ["unused-results"]
 # cause = """
 # Pipe.from_tracing takes the first stage without asking whether there is one."""
 # path = "pipeline:stages@cpu"

@@ -3,9 +3,13 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD176"
 # title = "pipeline: RuntimeError for a model with a no_grad block or a torch.cond"
-# severity = "A"
-# severity-because = "a no_grad block: no pipeline can be made"
+# harm = "obscure error"
+# reach = "everyday"
+# reach-because = "a no_grad block: no pipeline can be made"
+# evidence = ["zoo:transformers/llama"]
+# topics = ["no-grad", "control-flow"]
 # cause = """
 # _outline_submodules throws away seen_attrs, which says what graphs a stage reads by get_attr, so that no
 # stage has the bodies of its regions."""
@@ -25,7 +29,9 @@
 #     ],
 # ]
 # fix = "pipeline_keeps_subgraphs"
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/issues/184361"
+# upstream-match = "place"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/distributed/pipelining/_unflatten.py, _outline_submodules: seen_attrs is not used"
 # workaround = "code"
 #

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD177"
 # title = "pipeline: a stage exchanges a buffer called mean with the result of x.mean()"
-# severity = "A"
-# severity-because = "a buffer called mean next to x.mean(): silently exchanged"
+# harm = "silently wrong"
+# reach = "occasional"
+# reach-because = "a buffer called mean next to x.mean(): silently exchanged"
+# topics = ["names", "buffers"]
 # cause = """
 # Pipe._from_traced recognizes the inputs of a stage that are state by the node names of the split module,
 # while the stage names them as the traced graph does."""

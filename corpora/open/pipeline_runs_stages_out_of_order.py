@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD178"
 # title = "pipeline: stages that share state but pass no values run in another order"
-# severity = "B"
-# severity-because = "stages that share state but pass on no values: silently wrong"
+# harm = "silently wrong"
+# reach = "occasional"
+# reach-because = "stages that share state but pass on no values"
+# topics = ["buffers", "norms"]
 # cause = """
 # Pipe._from_traced does not ask split_module to keep the original order, and of stages that pass nothing
 # to each other it takes the last first."""
@@ -23,6 +26,7 @@
 # ]
 # fix = "pipeline_keeps_order_of_stages"
 # upstream = ""
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/distributed/pipelining/_IR.py, Pipe._from_traced: split_module(...) as it is called"
 #
 # [tool.exportdiff.versions]

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD179"
 # title = "pipeline: refuses its own example if that has a list of tensors"
-# severity = "A"
-# severity-because = "a model that takes a list or tuple of tensors: the pipeline refuses its example"
+# harm = "obscure error"
+# reach = "occasional"
+# reach-because = "a model that takes a list or tuple of tensors: the pipeline refuses its example"
+# topics = ["containers"]
 # cause = """
 # Pipe.forward hands its inputs to the split module as they are, which has a placeholder for each leaf."""
 # path = "pipeline:stages@cpu"

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD181"
 # title = "copy.deepcopy of an ExportedProgram fails if an example input is the output of another model"
-# severity = "B"
-# severity-because = "a part of a model exported with what the part before it gives, and the program copied"
+# harm = "clear error"
+# reach = "occasional"
+# reach-because = "a part of a model exported with what the part before it gives, and the program copied"
+# topics = ["copies"]
 # cause = """
 # ExportedProgram keeps the example inputs with their autograd history, and a tensor that is no leaf cannot be
 # copied."""

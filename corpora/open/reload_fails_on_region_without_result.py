@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD182"
 # title = "torch.export.load: SpecViolationError if a no_grad block only updates something"
-# severity = "A"
-# severity-because = "a no_grad block that only updates something: a saved program cannot be loaded"
+# harm = "obscure error"
+# reach = "occasional"
+# reach-because = "a no_grad block that only updates something: a saved program cannot be loaded"
+# topics = ["no-grad", "buffers"]
 # cause = """
 # deserialize_outputs returns at once for a node without outputs and leaves it without meta["val"], which
 # the verifier demands of a higher-order operator."""
@@ -26,6 +29,7 @@
 # ]
 # fix = "load_restores_empty_results"
 # upstream = ""
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_export/serde/serialize.py, GraphModuleDeserializer.deserialize_outputs: no outputs"
 # workaround = "code"
 #

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD183"
 # title = "torch.export.load: fails on a program that returns a str"
-# severity = "B"
-# severity-because = "an output that names a kind or a unit, next to the tensors"
+# harm = "obscure error"
+# reach = "occasional"
+# reach-because = "an output that names a kind or a unit, next to the tensors"
+# topics = ["containers"]
 # cause = """
 # deserialize_graph_output knows every constant that serialize_graph_output writes, except for text."""
 # path = "nonstrict+reload:module@cpu"

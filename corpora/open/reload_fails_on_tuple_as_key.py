@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD184"
 # title = "torch.export.load: a dict with a tuple as key: the loaded program raises TypeError"
-# severity = "C"
-# severity-because = "results by pairs of indices, which dicts rarely hold"
+# harm = "obscure error"
+# reach = "contrived"
+# reach-because = "results by pairs of indices, which dicts rarely hold"
+# topics = ["containers"]
 # cause = """
 # The keys of a dict are saved as JSON, which has no tuples: a tuple is loaded as a list, which is no key."""
 # path = "nonstrict+reload:module@cpu"

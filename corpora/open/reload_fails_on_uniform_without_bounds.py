@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD185"
 # title = "torch.export.load: RuntimeError (KeyError: 'from') for a program that calls uniform_()"
-# severity = "B"
-# severity-because = "a model that draws noise with uniform_(), and is saved and loaded"
+# harm = "obscure error"
+# reach = "occasional"
+# reach-because = "a model that draws noise with uniform_(), and is saved and loaded"
+# topics = ["random"]
 # cause = """
 # deserialize_inputs appends an argument whose name is a keyword of Python, as from is, without asking whether
 # it was saved; an argument that has its default is not saved."""
@@ -19,6 +22,7 @@
 # fix = "load_leaves_keywords_at_their_default"
 # upstream = "https://github.com/pytorch/pytorch/pull/136036"
 # upstream-match = "place"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_export/serde/serialize.py, deserialize_inputs: args.append of a keyword"
 #
 # [tool.exportdiff.versions]

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD186"
 # title = "torch.export.save: a conjugated buffer is loaded without the conjugation"
-# severity = "B"
-# severity-because = "a conjugated buffer: silently another one after loading"
+# harm = "silently wrong"
+# reach = "occasional"
+# reach-because = "a conjugated buffer: silently another one after loading"
+# topics = ["dtypes", "buffers"]
 # cause = """
 # _get_raw_tensor_bytes writes the bytes of the storage, and the metadata in the file has no word for the
 # conjugate and the negative bit."""

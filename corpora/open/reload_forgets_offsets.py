@@ -3,9 +3,13 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD187"
 # title = "torch.export.load: all recorded tensors begin at storage offset 0"
-# severity = "C"
-# severity-because = "recorded offsets of slices: nothing but metadata is wrong"
+# harm = "cosmetic"
+# reach = "everyday"
+# reach-because = "slices in a model that is loaded: only the recorded offsets are wrong"
+# evidence = ["zoo:transformers/beit", "zoo:module_db/nn.MultiheadAttention"]
+# topics = ["views"]
 # cause = """
 # deserialize_tensor_meta makes the fake tensor of sizes and strides alone, although the file holds the
 # storage offset."""

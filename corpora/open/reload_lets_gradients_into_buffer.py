@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD188"
 # title = "torch.export.load: a buffer in the memory of a parameter requires grad"
-# severity = "C"
-# severity-because = "a buffer in the memory of a parameter"
+# harm = "wrong later"
+# reach = "contrived"
+# reach-because = "a buffer in the memory of a parameter"
+# topics = ["buffers", "tied-weights"]
 # cause = """
 # _build_file_map makes the flat tensor that all weights of a file are views of require grad if the first
 # of them does."""

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD190"
 # title = "torch.export.load, unflatten: two empty parameters become one"
-# severity = "C"
-# severity-because = "two parameters without elements"
+# harm = "wrong later"
+# reach = "contrived"
+# reach-because = "two parameters without elements"
+# topics = ["tied-weights"]
 # cause = """
 # group_weights groups tensors by the address of their storage, which is 0 for all that are empty."""
 # path = "nonstrict+reload:unflatten@cpu"

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD191"
 # title = "torch.export.load: a buffer that views another one with another dtype has separate memory"
-# severity = "C"
-# severity-because = "a buffer that views another one with another dtype, one of them written to"
+# harm = "silently wrong"
+# reach = "contrived"
+# reach-because = "a buffer that views another one with another dtype, one of them written to"
+# topics = ["views", "buffers", "dtypes"]
 # cause = """
 # group_weights groups what is saved by storage and dtype, and each group becomes a separate file."""
 # path = "nonstrict+reload:module@cpu"

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD192"
 # title = "torch.export.load: a non-persistent view of a buffer gets separate memory"
-# severity = "B"
-# severity-because = "a non-persistent buffer that is a view of another: silently wrong"
+# harm = "silently wrong"
+# reach = "occasional"
+# reach-because = "a non-persistent buffer that is a view of another"
+# topics = ["views", "buffers"]
 # cause = """
 # _package_exported_programs writes each storage once for the weights and once more for the constants,
 # among which non-persistent buffers are."""

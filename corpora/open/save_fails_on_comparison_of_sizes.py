@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD193"
 # title = "torch.export.save: AssertionError TODO for a model that returns a comparison of dynamic sizes"
-# severity = "B"
-# severity-because = "a model that says whether its input is long enough, in a program that is saved"
+# harm = "obscure error"
+# reach = "occasional"
+# reach-because = "a model that says whether its input is long enough, in a program that is saved"
+# topics = ["dynamic-sizes"]
 # cause = """
 # serialize_argument_spec has branches for SymIntArgument and SymFloatArgument, none for SymBoolArgument."""
 # path = "nonstrict+reload:module@cpu"

@@ -3,9 +3,16 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD194"
 # title = "torch.export.save: SerializeError for math.floor, math.ceil or round of a dynamic size"
-# severity = "A"
-# severity-because = "a size that is computed with math.floor or math.ceil, in a program that is saved"
+# harm = "clear error"
+# reach = "everyday"
+# reach-because = "a size that is computed with math.floor or math.ceil, in a program that is saved"
+# evidence = [
+#     "https://github.com/pytorch/pytorch/issues/138852",
+#     "https://github.com/pytorch/pytorch/issues/115209",
+# ]
+# topics = ["dynamic-sizes"]
 # cause = """
 # _SYM_OPS lists the functions of numbers that can be saved, and lacks math.floor, math.ceil, round, abs and
 # torch.sym_sum, which the verifier of programs allows."""
@@ -20,8 +27,10 @@
 #     ],
 # ]
 # fix = "save_takes_all_functions_of_sizes"
-# upstream = "https://github.com/pytorch/pytorch/issues/136113"
-# upstream-match = "place"
+# upstream = "https://github.com/pytorch/pytorch/pull/186373"
+# upstream-match = "mechanism"
+# upstream-fix = "https://github.com/pytorch/pytorch/pull/186373"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_export/serde/serialize.py, _SYM_OPS: less than allowed_builtin_ops of the verifier"
 # workaround = "code"
 #

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD195"
 # title = "torch.export.save: SerializeError for a while_loop that starts from a Python number"
-# severity = "B"
-# severity-because = "a loop with a counter in Python: it is exported and runs, and cannot be saved"
+# harm = "clear error"
+# reach = "occasional"
+# reach-because = "a loop with a counter in Python: it is exported and runs, and cannot be saved"
+# topics = ["control-flow"]
 # cause = """
 # The operands of the operator are a tuple of numbers and tensors. The schema has a form for lists of numbers,
 # one for lists of tensors, and none for both; serialize_input gives up at the end of its list of forms."""

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD196"
 # title = "torch.export.save: NotImplementedError for a model that returns what topk returns"
-# severity = "B"
-# severity-because = "a model that returns topk, sort or max with a dim as it is, saved"
+# harm = "clear error"
+# reach = "occasional"
+# reach-because = "a model that returns topk, sort or max with a dim as it is, saved"
+# topics = ["containers"]
 # cause = """
 # torch.return_types registers its named tuples as containers without a serialized_type_name, and
 # treespec_dumps refuses such containers."""
@@ -15,7 +18,10 @@
 # status = "open"
 # signatures = [["outputs", "crash", "lower", "NotImplementedError", "serialize.py:serialize_treespec"]]
 # fix = "named_tuples_of_torch_are_saved"
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/issues/197104"
+# upstream-match = "mechanism"
+# upstream-fix = "https://github.com/pytorch/pytorch/pull/197128"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/return_types.py, pytree_register_structseq: registers no serialized_type_name"
 #
 # [tool.exportdiff.versions]

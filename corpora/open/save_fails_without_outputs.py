@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD197"
 # title = "torch.export.save: ValueError if the model returns an empty tuple"
-# severity = "C"
-# severity-because = "a model that only updates a buffer and returns (); with None it works"
+# harm = "obscure error"
+# reach = "contrived"
+# reach-because = "a model that only updates a buffer and returns (); with None it works"
+# topics = ["unused-results"]
 # cause = """
 # canonicalize unzips the outputs of the graph into two sequences, which fails where there are none. It takes
 # care of a program without inputs."""

@@ -3,9 +3,13 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD198"
 # title = "torch.export(strict=True): x.data makes a program that returns fake tensors"
-# severity = "A"
-# severity-because = "x.data in forward(): the program returns fake tensors, in silence"
+# harm = "silently wrong"
+# reach = "everyday"
+# reach-because = "x.data in forward(): the program returns fake tensors"
+# evidence = ["https://d2l.ai/chapter_builders-guide/custom-layer.html"]
+# topics = ["data-attribute"]
 # cause = """
 # TensorVariable.method_attr_data puts _get_data_attr into the graph, which calls no operator, so make_fx
 # has no proxy for the result and lifts it as a constant, fake as it is."""

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD199"
 # title = "torch.export(strict=True) fails where an operator raises within try and except"
-# severity = "C"
-# severity-because = "few models let an operator raise; the message blames eager mode, which runs"
+# harm = "obscure error"
+# reach = "contrived"
+# reach-because = "few models let an operator raise; the message blames eager mode, which runs"
+# topics = ["exceptions"]
 # cause = """
 # Dynamo ends the trace if an operator raises on fake tensors, and does not look for an except around it. A
 # raise statement of the model is caught as in eager."""

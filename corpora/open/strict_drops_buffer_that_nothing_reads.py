@@ -3,9 +3,13 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD201"
 # title = "torch.export(strict=True): module() refuses eager's checkpoint, as unread buffers are missing"
-# severity = "B"
-# severity-because = "every BatchNorm in eval mode, every tied weight; load_state_dict after strict export"
+# harm = "clear error"
+# reach = "everyday"
+# reach-because = "every BatchNorm in eval mode, every tied weight; load_state_dict after strict export"
+# evidence = ["https://docs.pytorch.org/docs/stable/generated/torch.nn.BatchNorm1d.html"]
+# topics = ["buffers", "train-eval", "norms"]
 # cause = """
 # Dynamo registers the state that the graph reads, each tensor under one name. _strict_export takes the state
 # from there, so the signature lacks the other names, and module() registers what the signature names."""

@@ -3,9 +3,13 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD202"
 # title = "torch.export(strict=True): KeyError for torch.utils.checkpoint without context_fn"
-# severity = "A"
-# severity-because = "activation checkpointing in its plain form; strict export fails"
+# harm = "obscure error"
+# reach = "everyday"
+# reach-because = "activation checkpointing in its plain form; strict export fails"
+# evidence = ["https://docs.pytorch.org/docs/stable/checkpoint.html"]
+# topics = ["checkpoint"]
 # cause = """
 # tag_activation_checkpoint's proxy_mode_key copies gmod.meta["_checkpoint_context_fn"], which Dynamo sets
 # only if a context_fn was passed."""
@@ -26,6 +30,7 @@
 # ]
 # fix = "checkpoint_needs_no_context_fn"
 # upstream = ""
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_higher_order_ops/wrap.py, tag_activation_checkpoint's proxy_mode_key"
 # workaround = "code"
 #

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD203"
 # title = "torch.export(strict=True): KeyError for a parameter, or a module, in a plain list"
-# severity = "B"
-# severity-because = "a list in place of an nn.ModuleList is a usual mistake; non-strict export takes it"
+# harm = "obscure error"
+# reach = "occasional"
+# reach-because = "a list in place of an nn.ModuleList is a usual mistake; non-strict export takes it"
+# topics = ["constants"]
 # cause = """
 # Dynamo makes the parameter one of the traced module, whose names are then replaced by those of the original
 # module. The original has not registered it, so _get_param_buffer_mapping has no name for it."""

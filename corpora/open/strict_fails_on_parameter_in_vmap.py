@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD204"
 # title = "torch.export(strict=True): RuntimeError for a parameter that is first read inside of torch.vmap"
-# severity = "B"
-# severity-because = "a layer applied to each example by vmap; non-strict export takes it"
+# harm = "obscure error"
+# reach = "occasional"
+# reach-because = "a layer applied to each example by vmap; non-strict export takes it"
+# topics = ["vmap"]
 # cause = """
 # Dynamo wraps the parameter when it first meets it, which is inside of vmap, and clones it for that;
 # the clone's requires_grad_ is forbidden while the level of vmap is there."""
@@ -25,7 +28,9 @@
 #     ],
 # ]
 # fix = "dynamo_clones_outside_of_vmap"
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/pull/148657"
+# upstream-match = "symptom"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_dynamo/utils.py, clone_input: requires_grad_ while a functorch level is active"
 #
 # [tool.exportdiff.versions]

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD205"
 # title = "torch.export(strict=True): AssertionError for forward(self, x, /)"
-# severity = "B"
-# severity-because = "forward(self, x, /)"
+# harm = "obscure error"
+# reach = "occasional"
+# reach-because = "forward(self, x, /)"
+# topics = ["arguments"]
 # cause = """
 # argument_names lists the arguments that can be given by position or keyword, and leaves out those that
 # are positional only."""

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD206"
 # title = "torch.export(strict=True): PendingUnbackedSymbolNotFound for x[x > 0] in a checkpoint"
-# severity = "B"
-# severity-because = "x[x > 0] in a checkpoint with a context_fn"
+# harm = "obscure error"
+# reach = "occasional"
+# reach-because = "x[x > 0] in a checkpoint with a context_fn"
+# topics = ["checkpoint", "indexing"]
 # cause = """
 # proxy_mode_key runs the body once before it traces it, and the symbol that this run makes for the size
 # waits for a node that never comes."""
@@ -16,6 +19,7 @@
 # signatures = [["outputs", "crash", "export", "PendingUnbackedSymbolNotFound"]]
 # fix = "checkpoint_keeps_sizes_of_its_body"
 # upstream = ""
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_higher_order_ops/wrap.py, proxy_mode_key: example_out is computed first"
 #
 # [tool.exportdiff.versions]

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD207"
 # title = "torch.export(strict=True): wrong module names once forward() has set an attribute"
-# severity = "A"
-# severity-because = "a model that counts its calls and has a ModuleList: its layers get wrong names"
+# harm = "wrong later"
+# reach = "occasional"
+# reach-because = "a model that counts its calls and has a ModuleList: its layers get wrong names"
+# topics = ["attributes", "names"]
 # cause = """
 # record_nn_module_stack makes names of the expressions by which Dynamo reached a module, and leaves parts
 # of these, __dict__['_modules'] or getattr(...), in the names."""

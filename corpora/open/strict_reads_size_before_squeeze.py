@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD209"
 # title = "torch.export(strict=True): x.shape after squeeze_ is that from before"
-# severity = "A"
-# severity-because = "a size read after squeeze_: silently that from before"
+# harm = "silently wrong"
+# reach = "occasional"
+# reach-because = "a size read after squeeze_: silently that from before"
+# topics = ["in-place"]
 # cause = """
 # TensorVariable._sync_if_inplace_mutation brings the noted sizes up to date only if another tensor was
 # among the arguments of the in-place method."""

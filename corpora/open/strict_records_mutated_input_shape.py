@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD210"
 # title = "torch.export(strict=True): program refuses its example if x.relu_().squeeze_(0) is called"
-# severity = "C"
-# severity-because = "an input squeezed in place through the result of another in-place operator"
+# harm = "clear error"
+# reach = "contrived"
+# reach-because = "an input squeezed in place through the result of another in-place operator"
+# topics = ["in-place"]
 # cause = """
 # var_getattr refuses in-place views of graph inputs, which it recognizes by their source alone, and the
 # result of another in-place op is the same tensor without a source."""

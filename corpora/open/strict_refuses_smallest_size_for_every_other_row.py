@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD211"
 # title = "strict export: a model of every other row refuses two rows, which its dynamic_shapes allow"
-# severity = "B"
-# severity-because = "everyday slicing; a call within the range that the user gave raises AssertionError"
+# harm = "clear error"
+# reach = "occasional"
+# reach-because = "everyday slicing; a call within the range that the user gave raises AssertionError"
+# topics = ["dynamic-sizes", "indexing"]
 # cause = """
 # Strict export traces again what Dynamo captured. To note the memory format of each result, it asks whether a
 # size is 1. The answer becomes a guard, after Dynamo has compared its guards with the ranges. Non-strict

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD213"
 # title = "torch.export(strict=True): the graph records float32 for what autocast makes bfloat16"
-# severity = "B"
-# severity-because = "a model with an autocast block: recorded dtypes are wrong, results are right"
+# harm = "cosmetic"
+# reach = "occasional"
+# reach-because = "a model with an autocast block: recorded dtypes are wrong, results are right"
+# topics = ["autocast"]
 # cause = """
 # _enter_autocast makes a node while a graph is traced and counts on its caller to have entered autocast,
 # which Dynamo's graph does not."""

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD214"
 # title = "strict export, unflatten: a child whose forward is a generator runs its last part several times"
-# severity = "B"
-# severity-because = "children that yield their layers' outputs: silently wrong, but only in strict export"
+# harm = "silently wrong"
+# reach = "occasional"
+# reach-because = "children that yield their layers' outputs: silently wrong, but only in strict export"
+# topics = ["attributes"]
 # cause = """
 # A generator keeps the nn_module_stack of where it was made: what it computes later is filed under a call
 # that has returned, and unflatten makes several calls of the same name of it."""

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD215"
 # title = "torch.export(strict=True): exporting an LSTM with spectral_norm updates its buffers"
-# severity = "C"
-# severity-because = "spectral_norm on a recurrent layer, exported in training mode"
+# harm = "wrong later"
+# reach = "contrived"
+# reach-because = "spectral_norm on a recurrent layer, exported in training mode"
+# topics = ["norms", "recurrent"]
 # cause = """
 # GuardBuilder.HASATTR calls hasattr on the model itself. A parametrized weight is a property, and reading it
 # makes a step of the power method."""

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD216"
 # title = "torch.export(strict=True): parameters() comes in the order of first use"
-# severity = "B"
-# severity-because = "an optimizer's state, loaded for an exported model: silently given to other parameters"
+# harm = "wrong later"
+# reach = "occasional"
+# reach-because = "an optimizer's state, loaded for an exported model: silently given to other parameters"
+# topics = ["names"]
 # cause = """
 # _strict_export takes the state from the graph module that Dynamo made, which registers it as it is used."""
 # path = "strict:module@cpu"
@@ -15,6 +18,7 @@
 # signatures = [["structure", "mismatch", "order", "parameters"]]
 # fix = "strict_keeps_the_order_of_parameters"
 # upstream = ""
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/export/_trace.py, _strict_export: gm_torch_level keeps the order of Dynamo"
 #
 # [tool.exportdiff.versions]

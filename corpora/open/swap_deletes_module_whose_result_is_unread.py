@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD285"
 # title = "torch.export._swap: deletes a module whose result the model does not use, with its state updates"
-# severity = "C"
-# severity-because = "a submodule called only for what it records, in a call of the private _swap_modules"
+# harm = "wrong later"
+# reach = "contrived"
+# reach-because = "a submodule called only for what it records, in a call of the private _swap_modules"
+# topics = ["unused-results", "buffers"]
 # cause = """
 # _remove_extraneous_pytrees calls eliminate_dead_code, which takes the call of a module for pure."""
 # path = "nonstrict+preserve+swapped:module@cpu"

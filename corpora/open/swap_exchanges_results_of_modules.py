@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD218"
 # title = "torch.export._swap: the caller of a swapped module gets its first result for its second"
-# severity = "C"
-# severity-because = "a module of several results swapped by _swap_modules: silently exchanged"
+# harm = "silently wrong"
+# reach = "contrived"
+# reach-because = "a module of several results swapped by _swap_modules: silently exchanged"
+# topics = ["containers"]
 # cause = """
 # _deconstruct_outputs numbers the values that are read of the replaced operators, in the order in which they
 # are computed, and takes these places of what the module returns."""

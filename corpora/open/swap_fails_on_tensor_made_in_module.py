@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD219"
 # title = "torch.export._swap: RuntimeError for a module that makes a tensor"
-# severity = "C"
-# severity-because = "a module swapped by _swap_modules that calls torch.tensor in forward"
+# harm = "obscure error"
+# reach = "contrived"
+# reach-because = "a module swapped by _swap_modules that calls torch.tensor in forward"
+# topics = ["constants"]
 # cause = """
 # _swap_module_helper erases the operators of the module, and not the get_attr nodes of what they have read:
 # the tensor is an attribute of the module that is no longer there."""

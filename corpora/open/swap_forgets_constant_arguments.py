@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD220"
 # title = "torch.export._swap: a module that is swapped in gets None for a flag or a number"
-# severity = "C"
-# severity-because = "a module swapped by _swap_modules that takes a flag: another branch, in silence"
+# harm = "silently wrong"
+# reach = "contrived"
+# reach-because = "a module swapped by _swap_modules that takes a flag: another branch"
+# topics = ["arguments"]
 # cause = """
 # _construct_inputs passes on None for each argument that has no node; of constants it embeds None only."""
 # path = "nonstrict+preserve+swapped:module@cpu"

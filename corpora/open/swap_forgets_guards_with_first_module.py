@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD221"
 # title = "torch.export._swap: forgets which sizes the program takes where the first module is swapped"
-# severity = "C"
-# severity-because = "_swap_modules of the first module, in a program with a branch on a size: silently wrong"
+# harm = "silently wrong"
+# reach = "contrived"
+# reach-because = "_swap_modules of the first module, in a program with a branch on a size"
+# topics = ["dynamic-sizes"]
 # cause = """
 # ep.module() files the call of its guards under the module of the first operator, and is replaced with that
 # module."""

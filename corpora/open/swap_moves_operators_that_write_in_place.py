@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD222"
 # title = "torch.export._swap: a module that is swapped in runs after later in-place writes"
-# severity = "C"
-# severity-because = "a module swapped by _swap_modules, and a later write to what it reads: silently wrong"
+# harm = "silently wrong"
+# reach = "contrived"
+# reach-because = "a module swapped by _swap_modules, and a later write to what it reads"
+# topics = ["in-place"]
 # cause = """
 # _swap_module_helper appends the call of the module to the graph, and sorts the graph by legalize_graph,
 # which looks at data dependencies alone."""

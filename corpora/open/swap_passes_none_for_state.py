@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD223"
 # title = "torch.export._swap: a module that is swapped in gets None for a parameter or buffer of its parent"
-# severity = "C"
-# severity-because = "a module swapped by _swap_modules that is called with a buffer, such as a mask"
+# harm = "obscure error"
+# reach = "contrived"
+# reach-because = "a module swapped by _swap_modules that is called with a buffer, such as a mask"
+# topics = ["buffers", "arguments"]
 # cause = """
 # _construct_inputs looks for arguments by their names in the exported program; ep.module() reads parameters,
 # buffers and constants by nodes with other names."""

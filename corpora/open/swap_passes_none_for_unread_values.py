@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD224"
 # title = "torch.export._swap: passes None for an argument of which only the shape is read"
-# severity = "C"
-# severity-because = "a module swapped by _swap_modules that reads the shape alone of an argument"
+# harm = "obscure error"
+# reach = "contrived"
+# reach-because = "a module swapped by _swap_modules that reads the shape alone of an argument"
+# topics = ["arguments"]
 # cause = """
 # Export removes the operator that makes the argument as dead code, and _construct_inputs passes None for an
 # argument without a node."""

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD225"
 # title = "unflatten: a preserved submodule that reads the weight of another one gets it as an argument"
-# severity = "B"
-# severity-because = "a decoder tied to an embedding that it does not register, replaced after unflatten"
+# harm = "obscure error"
+# reach = "occasional"
+# reach-because = "a decoder tied to an embedding that it does not register, replaced after unflatten"
+# topics = ["tied-weights", "constants"]
 # cause = """
 # What a module reads but does not own becomes an argument, even if its signature is preserved."""
 # path = "nonstrict+preserve+swap:unflatten@cpu"

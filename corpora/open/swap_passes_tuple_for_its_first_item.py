@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD226"
 # title = "_swap_modules: a module gets the tuple that the module before it returns, not the tensor in it"
-# severity = "B"
-# severity-because = "dropout after attention that returns (values, None), swapped back into the program"
+# harm = "obscure error"
+# reach = "occasional"
+# reach-because = "dropout after attention that returns (values, None), swapped back into the program"
+# topics = ["containers", "attention"]
 # cause = """
 # _try_remove_connecting_pytrees passes what one module returns straight to the next if all flat values agree.
 # It does not ask whether they are in a tuple on one side only."""
@@ -15,7 +18,9 @@
 # status = "open"
 # signatures = [["outputs", "crash", "run", "TypeError", "dropout.py:forward"]]
 # fix = "swap_passes_results_out_of_tuples"
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/pull/136191"
+# upstream-match = "place"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/export/_swap.py, _try_remove_connecting_pytrees"
 #
 # [tool.exportdiff.versions]

@@ -3,9 +3,13 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD227"
 # title = "move_to_device_pass: a tied parameter is two parameters afterwards"
-# severity = "A"
-# severity-because = "tied weights are two parameters once moved: silently trained apart"
+# harm = "wrong later"
+# reach = "everyday"
+# reach-because = "tied weights are two parameters once moved: silently trained apart"
+# evidence = ["zoo:transformers/gpt2", "zoo:transformers/bart"]
+# topics = ["tied-weights"]
 # cause = """
 # move_to_device_pass makes a new Parameter for each name in the state dict."""
 # path = "nonstrict+todevice:module@cpu"

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD228"
 # title = "move_to_device_pass: records the strides of copies for views"
-# severity = "C"
-# severity-because = "a program that is moved, and then compiled by what reads the strides that it records"
+# harm = "cosmetic"
+# reach = "contrived"
+# reach-because = "a program that is moved, and then compiled by what reads the strides that it records"
+# topics = ["layout", "views"]
 # cause = """
 # move_to_device_pass moves fake tensors by to(), which leaves no gaps."""
 # path = "nonstrict+todevice:module@cpu"

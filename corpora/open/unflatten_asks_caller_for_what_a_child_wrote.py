@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD229"
 # title = "unflatten: the parent of a preserved submodule that writes in place reads and overwrites the input"
-# severity = "B"
-# severity-because = "preserved submodules that write in place, below a block that is not: silently wrong"
+# harm = "silently wrong"
+# reach = "occasional"
+# reach-because = "preserved submodules that write in place, below a block that is not"
+# topics = ["in-place"]
 # cause = """
 # _ModuleFrame.remap_input has a module without preserved signature get from its caller what its submodule
 # has written in place, although the module has that tensor; the caller takes another for it."""
@@ -15,7 +18,9 @@
 # status = "open"
 # signatures = [["outputs", "mismatch", "value"]]
 # fix = "unflatten_reads_what_was_written_in_place"
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/pull/138669"
+# upstream-match = "place"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/export/unflatten.py, _ModuleFrame.remap_input: module_call_graph.get(self.fqn) is None"
 #
 # [tool.exportdiff.versions]

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD230"
 # title = "unflatten: functional_call does not reach a preserved submodule that is called twice"
-# severity = "B"
-# severity-because = "a preserved submodule that is called twice, given other parameters: silently ignored"
+# harm = "silently wrong"
+# reach = "occasional"
+# reach-because = "a preserved submodule that is called twice, given other parameters: silently ignored"
+# topics = ["shared-modules", "autograd"]
 # cause = """
 # InterpreterModuleDispatcher has the module of each call in a plain list: what replaces its own parameters
 # and buffers (functional_call, to(), load_state_dict with assign) reaches none of them."""

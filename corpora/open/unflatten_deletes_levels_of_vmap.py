@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD233"
 # title = "unflatten: RuntimeError from a model that uses torch.vmap"
-# severity = "B"
-# severity-because = "a model that calls torch.vmap, as for ensembles or per-sample work, and is unflattened"
+# harm = "obscure error"
+# reach = "occasional"
+# reach-because = "a model that calls torch.vmap, as for ensembles or per-sample work, and is unflattened"
+# topics = ["vmap"]
 # cause = """
 # unflatten removes dead code, and Node.is_impure takes _vmap_increment_nesting and _vmap_decrement_nesting,
 # whose results are unused, for pure: they are deleted."""
@@ -18,6 +21,7 @@
 # ]
 # fix = "vmap_levels_are_side_effects"
 # upstream = ""
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/fx/node.py, Node.is_impure: knows the levels of jvp alone (_side_effectful_functions)"
 #
 # [tool.exportdiff.versions]

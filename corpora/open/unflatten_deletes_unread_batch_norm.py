@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD234"
 # title = "unflatten: deletes a batch norm in training whose result is unused"
-# severity = "C"
-# severity-because = "a batch norm that is called for its statistics alone"
+# harm = "wrong later"
+# reach = "contrived"
+# reach-because = "a batch norm that is called for its statistics alone"
+# topics = ["norms", "unused-results"]
 # cause = """
 # is_impure asks the schema whether an operator writes to anything, and that of batch_norm does not say
 # that it writes to the running statistics."""

@@ -3,9 +3,14 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD235"
+# former-ids = ["XD081", "XD217"]
 # title = "unflatten: deletes an in-place update under torch.no_grad"
-# severity = "A"
-# severity-because = "an in-place update under no_grad: silently deleted"
+# harm = "silently wrong"
+# reach = "everyday"
+# reach-because = "an in-place update under no_grad: silently deleted"
+# evidence = ["https://github.com/facebookresearch/moco/blob/main/moco/builder.py"]
+# topics = ["no-grad", "in-place", "moving-averages"]
 # cause = """
 # Node.is_impure does not look into the subgraphs of a higher order operator. _remove_effect_tokens calls
 # Graph.eliminate_dead_code, which removes a region whose result is unused, with what it writes."""

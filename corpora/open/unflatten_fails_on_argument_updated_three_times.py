@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD237"
 # title = "unflatten of a decomposed program: RuntimeError if a preserved module updates a tensor 3 times"
-# severity = "B"
-# severity-because = "a preserved module that works in place, called three times: clear error"
+# harm = "clear error"
+# reach = "occasional"
+# reach-because = "a preserved module that works in place, called three times: clear error"
+# topics = ["in-place", "shared-modules"]
 # cause = """
 # _IVals.update looks for nodes by the names that they have in the program, in graphs of calls whose nodes
 # have names of their own: it takes an argument for the value that another call computes."""

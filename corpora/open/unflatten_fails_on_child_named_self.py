@@ -3,9 +3,13 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD239"
 # title = "torch.compile of an unflattened module: AttributeError if a submodule is called self"
-# severity = "A"
-# severity-because = "the attention of BERT has a child called self: torch.compile of unflatten fails"
+# harm = "obscure error"
+# reach = "everyday"
+# reach-because = "the attention of BERT has a child called self: torch.compile of unflatten fails"
+# evidence = ["zoo:transformers/bert"]
+# topics = ["names", "attention"]
 # cause = """
 # Graph.python_code lets a node have the name self, so the line that calls a child called self hides the
 # module from the lines below it."""

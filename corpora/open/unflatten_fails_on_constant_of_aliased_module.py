@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD240"
 # title = "torch.export.unflatten: RuntimeError for a constant of a preserved module with two names"
-# severity = "C"
-# severity-because = "a shared, preserved module whose users read a tensor attribute of it"
+# harm = "obscure error"
+# reach = "contrived"
+# reach-because = "a shared, preserved module whose users read a tensor attribute of it"
+# topics = ["constants", "shared-modules"]
 # cause = """
 # A dispatcher gets the constants by the names of the program, which has one name for each."""
 # path = "nonstrict+preserve:unflatten@cpu"

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD242"
 # title = "unflatten: SystemError if a result before a no_grad block is unused"
-# severity = "B"
-# severity-because = "an unused result before a no_grad block"
+# harm = "obscure error"
+# reach = "occasional"
+# reach-because = "an unused result before a no_grad block"
+# topics = ["no-grad", "unused-results"]
 # cause = """
 # node_inline_ clears all users of the node that a piece of the graph returns, where it means to take the
 # output node from them."""

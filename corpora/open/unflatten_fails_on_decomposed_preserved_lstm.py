@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD243"
 # title = "unflatten: AttributeError for a preserved nn.LSTM that run_decompositions has taken apart"
-# severity = "B"
-# severity-because = "an LSTM with a preserved signature, decomposed and unflattened: an obscure error"
+# harm = "obscure error"
+# reach = "occasional"
+# reach-because = "an LSTM with a preserved signature, decomposed and unflattened: an obscure error"
+# topics = ["recurrent"]
 # cause = """
 # A result of an operator with several is a getitem, which gives way to operators of another origin where the
 # operator is taken apart: its old name stays in the signature."""
@@ -15,7 +18,9 @@
 # status = "open"
 # signatures = [["outputs", "crash", "lower", "AttributeError"]]
 # fix = "decomposed_results_are_found"
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/pull/138669"
+# upstream-match = "place"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/export/exported_program.py, _get_updated_module_call_graph: provenance[history[-1].name]"
 #
 # [tool.exportdiff.versions]

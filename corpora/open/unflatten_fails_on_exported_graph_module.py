@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD244"
 # title = "unflatten: ValueError from an exported torch.fx.GraphModule, or its weights in place of outputs"
-# severity = "B"
-# severity-because = "a model that torch.fx has traced, with one layer, is exported and unflattened"
+# harm = "obscure error"
+# reach = "occasional"
+# reach-because = "a model that torch.fx has traced, with one layer, is exported and unflattened"
+# topics = ["graph-modules"]
 # cause = """
 # torch.fx.Tracer notes module stacks that begin with the called module. Non-strict export keeps them next to
 # its own, which begin with the root: unflatten finds no module that holds the code of the root."""

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD245"
 # title = "unflatten: SyntaxError for a preserved module that updates its keyword argument twice"
-# severity = "C"
-# severity-because = "a preserved module, decomposed, that updates an input in place which it gets by keyword"
+# harm = "obscure error"
+# reach = "contrived"
+# reach-because = "a preserved module, decomposed, that updates an input in place which it gets by keyword"
+# topics = ["arguments", "in-place", "names"]
 # cause = """
 # What a module needs beyond its signature becomes a parameter with the name of the model's input, also
 # where a keyword argument of the module has that name."""

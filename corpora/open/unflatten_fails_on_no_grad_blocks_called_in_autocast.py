@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD246"
 # title = "unflatten: KeyError for a submodule with two no_grad blocks that is called within autocast"
-# severity = "B"
-# severity-because = "a submodule with two no_grad blocks, for statistics, say, called in an autocast block"
+# harm = "obscure error"
+# reach = "occasional"
+# reach-because = "a submodule with two no_grad blocks, for statistics, say, called in an autocast block"
+# topics = ["no-grad", "autocast", "norms"]
 # cause = """
 # split_module enters autocast again in each part between no_grad blocks, with the module stack of the
 # autocast block; so parts of one call of a submodule become regions of its parent, and the call two."""
@@ -20,6 +23,7 @@
 # ]
 # fix = "parts_of_autocast_stay_in_their_module"
 # upstream = ""
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/fx/passes/split_module.py, split_module: new_node.meta = node.meta.copy()"
 #
 # [tool.exportdiff.versions]

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD247"
 # title = "unflatten: RuntimeError for a decomposed program with a preserved batch norm in training"
-# severity = "B"
-# severity-because = "a preserved submodule with a batch norm in training, decomposed: cannot be called"
+# harm = "obscure error"
+# reach = "occasional"
+# reach-because = "a preserved submodule with a batch norm in training, decomposed: cannot be called"
+# topics = ["norms", "train-eval"]
 # cause = """
 # _get_updated_module_call_graph takes the last node that was made of an old one for its new name: of a
 # batch norm, that is the new running_var."""

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD249"
 # title = "unflatten: ValueError if a preserved submodule is a torch.fx.GraphModule"
-# severity = "B"
-# severity-because = "a preserved submodule that torch.fx has traced"
+# harm = "obscure error"
+# reach = "occasional"
+# reach-because = "a preserved submodule that torch.fx has traced"
+# topics = ["graph-modules"]
 # cause = """
 # CollectTracepointsPass takes the last entry off the module stacks of nodes after a preserved call; for a
 # GraphModule, which has no entry, that is the caller's."""

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD250"
 # title = "unflatten: RuntimeError if a preserved submodule returns its own parameter"
-# severity = "B"
-# severity-because = "a preserved submodule that returns its weight"
+# harm = "obscure error"
+# reach = "occasional"
+# reach-because = "a preserved submodule that returns its weight"
+# topics = ["tied-weights"]
 # cause = """
 # finalize_outputs looks for each output among the nodes of the module and the inputs that they read; a
 # parameter that is only returned is neither."""
@@ -25,7 +28,9 @@
 #     ],
 # ]
 # fix = "unflatten_returns_parameters_of_module"
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/pull/128260"
+# upstream-match = "place"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/export/unflatten.py, _ModuleFrame.finalize_outputs: get_actual_output_node"
 #
 # [tool.exportdiff.versions]

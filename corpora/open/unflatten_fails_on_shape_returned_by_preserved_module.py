@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD251"
 # title = "unflatten: the call of a preserved module that returns a torch.Size fails: 'Real spec'"
-# severity = "B"
-# severity-because = "a preserved module that returns x.shape next to its features: clear error"
+# harm = "clear error"
+# reach = "occasional"
+# reach-because = "a preserved module that returns x.shape next to its features: clear error"
+# topics = ["containers"]
 # cause = """
 # The recorded structure has a torch.Size, and pytree makes a tuple of its parts; to flatten the result of the
 # call, the two are compared exactly."""

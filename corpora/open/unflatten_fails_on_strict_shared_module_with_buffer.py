@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD253"
 # title = "unflatten: RuntimeError after strict export of a shared module with a buffer that does not persist"
-# severity = "B"
-# severity-because = "a shared layer with a cache or mask registered with persistent=False, strict export"
+# harm = "obscure error"
+# reach = "occasional"
+# reach-because = "a shared layer with a cache or mask registered with persistent=False, strict export"
+# topics = ["shared-modules", "buffers", "kv-cache"]
 # cause = """
 # Strict export knows such a buffer under one name of its module only; unflatten makes it there, and then
 # keeps the module that it makes under another name."""

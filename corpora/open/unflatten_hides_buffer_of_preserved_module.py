@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD255"
 # title = "unflatten: a preserved submodule that is called twice has no buffers"
-# severity = "B"
-# severity-because = "a preserved submodule with a buffer, called twice: its buffer is not loaded, in silence"
+# harm = "wrong later"
+# reach = "occasional"
+# reach-because = "a preserved submodule with a buffer, called twice: its buffer is not loaded"
+# topics = ["buffers", "shared-modules"]
 # cause = """
 # InterpreterModuleDispatcher takes the state of the first call over by setattr, which makes plain
 # attributes of buffers."""

@@ -3,9 +3,13 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD256"
 # title = "unflatten: eval() of an unflattened module has no effect, and does not say so"
-# severity = "A"
-# severity-because = "a model exported in train mode: after eval(), dropout goes on in silence"
+# harm = "silently wrong"
+# reach = "everyday"
+# reach-because = "a model exported in train mode: after eval(), dropout goes on in silence"
+# evidence = ["https://github.com/pytorch/pytorch/issues/151726"]
+# topics = ["train-eval", "random"]
 # cause = """
 # The mode of the model at export is a constant of the graphs. ep.module() refuses eval() and train();
 # UnflattenedModule inherits those of nn.Module, which set a flag that nothing reads."""

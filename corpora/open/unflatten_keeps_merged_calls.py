@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD257"
 # title = "unflatten: a deep copy of a submodule fails after equal calls were merged"
-# severity = "B"
-# severity-because = "a copy of a submodule whose child is called twice"
+# harm = "obscure error"
+# reach = "occasional"
+# reach-because = "a copy of a submodule whose child is called twice"
+# topics = ["copies", "shared-modules"]
 # cause = """
 # _deduplicate_modules changes the graphs of modules whose GraphModules were made before, and these keep
 # calls of what was taken away."""
@@ -15,7 +18,9 @@
 # status = "open"
 # signatures = [["outputs", "crash", "lower", "AttributeError", "object has no attribute"]]
 # fix = "unflatten_finalizes_last"
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/pull/137013"
+# upstream-match = "place"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/export/unflatten.py, _deduplicate_modules: the graph_module of each parent is older"
 #
 # [tool.exportdiff.versions]

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD258"
 # title = "unflatten: afterwards, copy.deepcopy of the program raises RuntimeError"
-# severity = "B"
-# severity-because = "copy.deepcopy of a program that was unflattened before"
+# harm = "clear error"
+# reach = "occasional"
+# reach-because = "copy.deepcopy of a program that was unflattened before"
+# topics = ["copies"]
 # cause = """
 # UnflattenedModule.__init__ takes the metadata of the program without a copy and stores itself in it."""
 # path = "nonstrict+deepcopy:module@cpu"

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD259"
 # title = "unflatten: two parameters in one memory become one, with the sum of their gradients"
-# severity = "B"
-# severity-because = "weight_norm on a layer whose weight is tied: the gradients are silently added up"
+# harm = "wrong later"
+# reach = "occasional"
+# reach-because = "weight_norm on a layer whose weight is tied: the gradients are silently added up"
+# topics = ["tied-weights", "norms"]
 # cause = """
 # UnflattenedModule takes tensors for one that agree in memory, sizes, strides and offset (_id);
 # nothing else distinguishes two parameters that share all of their memory."""
@@ -16,7 +19,9 @@
 # status = "open"
 # signatures = [["sharing", "mismatch", "several-tensors-became-one"]]
 # fix = "unflatten_tells_parameters_by_identity"
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/pull/125758"
+# upstream-match = "place"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/export/unflatten.py, UnflattenedModule.__init__: _id"
 #
 # [tool.exportdiff.versions]

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD260"
 # title = "unflatten: second call of a submodule runs the child's branch of the first"
-# severity = "A"
-# severity-because = "a submodule called twice whose child takes another branch: silently wrong"
+# harm = "silently wrong"
+# reach = "occasional"
+# reach-because = "a submodule called twice whose child takes another branch"
+# topics = ["shared-modules"]
 # cause = """
 # _check_graph_equivalence does not compare the targets of call_module nodes, so that two calls which
 # differ only in the variant of a child share one graph."""

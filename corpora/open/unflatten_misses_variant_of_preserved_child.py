@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD261"
 # title = "unflatten: call fails for a preserved submodule of a module that is called twice"
-# severity = "B"
-# severity-because = "a preserved submodule of a module that is called twice"
+# harm = "obscure error"
+# reach = "occasional"
+# reach-because = "a preserved submodule of a module that is called twice"
+# topics = ["shared-modules"]
 # cause = """
 # elide_call_indices looks up the calls of preserved submodules by the name of the caller with its call
 # index, which the names of preserved submodules do not have."""
@@ -15,7 +18,9 @@
 # status = "open"
 # signatures = [["outputs", "crash", "run", "RuntimeError", "Node referenced nonexistent target"]]
 # fix = "unflatten_finds_preserved_calls_in_variants"
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/pull/141066"
+# upstream-match = "place"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/export/unflatten.py, UnflattenedModule._dispatch_modules: elide_call_indices"
 #
 # [tool.exportdiff.versions]

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD262"
 # title = "unflatten: a preserved submodule of two names gets its constant as an argument"
-# severity = "C"
-# severity-because = "a preserved submodule of two names with a tensor attribute"
+# harm = "obscure error"
+# reach = "contrived"
+# reach-because = "a preserved submodule of two names with a tensor attribute"
+# topics = ["constants", "shared-modules"]
 # cause = """
 # _gather_constant_attrs goes through named_children(), which gives a module of two names once."""
 # path = "nonstrict+preserve+swap:unflatten@cpu"

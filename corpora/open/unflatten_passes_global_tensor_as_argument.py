@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD263"
 # title = "unflatten: the second preserved submodule that reads a global tensor gets it as an argument"
-# severity = "B"
-# severity-because = "preserved submodules that read one tensor of Python's global scope, replaced"
+# harm = "obscure error"
+# reach = "occasional"
+# reach-because = "preserved submodules that read one tensor of Python's global scope, replaced"
+# topics = ["constants"]
 # cause = """
 # lift_constants_pass names a tensor that is no attribute of the model after the module that reads it first,
 # and unflatten passes it to the others as a further argument."""

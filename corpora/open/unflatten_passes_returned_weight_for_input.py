@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD264"
 # title = "unflatten: a preserved submodule that returns its weight takes it for the input of its second call"
-# severity = "B"
-# severity-because = "a preserved submodule that returns its weight, called twice: silently wrong"
+# harm = "silently wrong"
+# reach = "occasional"
+# reach-because = "a preserved submodule that returns its weight, called twice"
+# topics = ["tied-weights", "shared-modules"]
 # cause = """
 # _sink_params takes away the arguments that stand for state by their names. The weight that the first call
 # has returned has another name in the caller: it stays, and the input moves on by one place."""
@@ -15,7 +18,9 @@
 # status = "open"
 # signatures = [["outputs", "mismatch", "value"]]
 # fix = "unflatten_sinks_arguments_by_place"
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/pull/127607"
+# upstream-match = "place"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/export/unflatten.py, _sink_params: n.name not in module_id_to_inputs_removed"
 #
 # [tool.exportdiff.versions]

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD265"
 # title = "unflatten: a preserved submodule that reads a dynamic size gets one more argument"
-# severity = "A"
-# severity-because = "a preserved submodule that reads a dynamic batch size: it cannot be replaced"
+# harm = "obscure error"
+# reach = "occasional"
+# reach-because = "a preserved submodule that reads a dynamic batch size: it cannot be replaced"
+# topics = ["dynamic-sizes"]
 # cause = """
 # _ModuleFrame.remap_input computes the size again from the tensor that the graph's one sym_size node
 # reads, an input of the model, and passes that in."""

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD266"
 # title = "unflatten: prints \"Checking mutability\" for a preserved submodule"
-# severity = "B"
-# severity-because = "a preserved submodule whose buffer its parent updates: lines on standard output"
+# harm = "cosmetic"
+# reach = "occasional"
+# reach-because = "a preserved submodule whose buffer its parent updates: lines on standard output"
+# topics = ["buffers"]
 # cause = """
 # _IVals.read prints a line for each intermediate value of a mutation."""
 # path = "nonstrict+preserve:unflatten@cpu"
@@ -15,6 +18,7 @@
 # signatures = [["purity", "mismatch", "lower", "prints", "standard output"]]
 # fix = "unflatten_prints_nothing"
 # upstream = ""
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/export/unflatten.py, _IVals.read: print(\"Checking mutability\", ...)"
 #
 # [tool.exportdiff.versions]

@@ -3,9 +3,13 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD267"
 # title = "unflatten: a preserved submodule reads an operand of what its parent stored on it"
-# severity = "A"
-# severity-because = "preserved norms that cast, as in Llama: silently wrong, or the input is overwritten"
+# harm = "silently wrong"
+# reach = "everyday"
+# reach-because = "preserved norms that cast, as in Llama: silently wrong, or the input is overwritten"
+# evidence = ["zoo:transformers/llama"]
+# topics = ["norms", "attributes"]
 # cause = """
 # _IVals.read takes whatever a preserved submodule reads without getting it as an argument for an
 # intermediate value of a mutation, and reads its first operand in its place."""

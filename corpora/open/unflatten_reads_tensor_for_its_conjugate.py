@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD268"
 # title = "unflatten: reads a complex buffer for its conjugate, silently"
-# severity = "B"
-# severity-because = "rotations by complex numbers that are kept along with their inverses: silently wrong"
+# harm = "silently wrong"
+# reach = "occasional"
+# reach-because = "rotations by complex numbers that are kept along with their inverses"
+# topics = ["dtypes", "buffers"]
 # cause = """
 # _TensorID holds storage, sizes, strides and offset, but no dtype and no conjugate or negative bit:
 # a tensor and its lazy conjugate, or its view in another dtype, are taken for one."""
@@ -23,7 +26,9 @@
 #   ["state", "mismatch", "conj-bit", "buffer", "at-start"],
 # ]
 # fix = "unflatten_tells_tensors_by_dtype"
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/pull/125758"
+# upstream-match = "place"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/export/unflatten.py, UnflattenedModule.__init__, _id: no dtype and no bits in _TensorID"
 #
 # [tool.exportdiff.versions]

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD269"
 # title = "unflatten: RuntimeError if the first call of a module leaves no operator"
-# severity = "C"
-# severity-because = "a module whose first call leaves no operator"
+# harm = "obscure error"
+# reach = "contrived"
+# reach-because = "a module whose first call leaves no operator"
+# topics = ["shared-modules"]
 # cause = """
 # Calls of a module share their children through the first call, so where that has left no node, code that
 # goes by the names of the first call finds nothing there."""

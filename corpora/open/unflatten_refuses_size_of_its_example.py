@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD270"
 # title = "unflatten: refuses its own example if that has a torch.Size"
-# severity = "B"
-# severity-because = "a torch.Size among the inputs"
+# harm = "obscure error"
+# reach = "occasional"
+# reach-because = "a torch.Size among the inputs"
+# topics = ["arguments"]
 # cause = """
 # process_forward_inputs compares the structure of the inputs exactly, and non-strict export has a tuple in
 # the place of a torch.Size."""

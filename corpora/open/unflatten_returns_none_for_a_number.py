@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD271"
 # title = "unflatten: a preserved submodule returns None for a number, a text or a flag"
-# severity = "B"
-# severity-because = "a preserved submodule that returns a number, called on its own: silently None"
+# harm = "silently wrong"
+# reach = "occasional"
+# reach-because = "a preserved submodule that returns a number, called on its own: silently None"
+# topics = ["containers", "arguments"]
 # cause = """
 # finalize_outputs returns None for every output without a node; a constant never has one, its value is in the
 # signature."""
@@ -15,7 +18,9 @@
 # status = "open"
 # signatures = [["outputs", "mismatch", "python-value", "fresh"]]
 # fix = "unflatten_returns_constants_of_module"
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/pull/128260"
+# upstream-match = "place"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/export/unflatten.py, _ModuleFrame.finalize_outputs: orig_outputs.append(None)"
 #
 # [tool.exportdiff.versions]

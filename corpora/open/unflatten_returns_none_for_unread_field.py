@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD272"
 # title = "unflatten: RuntimeError if a preserved submodule returns a dataclass with an unread field"
-# severity = "B"
-# severity-because = "a preserved submodule that returns a dataclass with an unread field"
+# harm = "obscure error"
+# reach = "occasional"
+# reach-because = "a preserved submodule that returns a dataclass with an unread field"
+# topics = ["containers", "unused-results"]
 # cause = """
 # _remove_effect_tokens calls eliminate_dead_code, which knows nothing of the nodes that signatures of
 # preserved submodules name; the child returns None, and a dataclass flattens fields that are None away."""

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD273"
 # title = "unflatten: decomposed program returns a copy of the input that it updates"
-# severity = "B"
-# severity-because = "a model that returns the input it updates, decomposed: a copy, in silence"
+# harm = "wrong later"
+# reach = "occasional"
+# reach-because = "a model that returns the input it updates, decomposed: a copy"
+# topics = ["in-place", "views"]
 # cause = """
 # _inplace_buffer_and_input_mutations sets the outputs again from a tuple that it took before it put the
 # copy_ in the place of the value."""
@@ -16,6 +19,7 @@
 # signatures = [["structure", "mismatch", "steps", "operands", "input", "result"]]
 # fix = "unflatten_returns_what_it_writes_to"
 # upstream = ""
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/export/unflatten.py, _inplace_buffer_and_input_mutations: return_args"
 #
 # [tool.exportdiff.versions]

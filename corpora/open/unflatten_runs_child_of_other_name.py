@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD274"
 # title = "unflatten of a strict export: runs the child of another call if a module has two names"
-# severity = "C"
-# severity-because = "a module of two names whose calls strict export files under both"
+# harm = "silently wrong"
+# reach = "contrived"
+# reach-because = "a module of two names whose calls strict export files under both"
+# topics = ["shared-modules", "names"]
 # cause = """
 # _ModuleFrame gives all calls of a module the same children, while variants of a child are numbered by
 # name, so a call by another name takes the child's place."""

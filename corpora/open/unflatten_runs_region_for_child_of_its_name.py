@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD275"
 # title = "unflatten: runs a no_grad block in the place of a child called submod_1"
-# severity = "B"
-# severity-because = "children called submod_1, as split_module names them: silently replaced"
+# harm = "silently wrong"
+# reach = "occasional"
+# reach-because = "children called submod_1, as split_module names them: silently replaced"
+# topics = ["names", "no-grad"]
 # cause = """
 # Export names the graphs of regions submod_1, true_graph_0 and so on in a graph module without the model's
 # children and state, and these names may be taken in the model."""

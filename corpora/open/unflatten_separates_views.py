@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD276"
 # title = "unflatten: an update of a buffer does not reach the buffer that it is a view of"
-# severity = "B"
-# severity-because = "a buffer that is a view of another: silently wrong"
+# harm = "silently wrong"
+# reach = "occasional"
+# reach-because = "a buffer that is a view of another"
+# topics = ["views", "buffers"]
 # cause = """
 # UnflattenedModule.__init__ clones each buffer by itself, unless storage, sizes, strides and offset are
 # all those of one cloned before."""

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD277"
 # title = "unflatten: a non-persistent buffer shared by two modules is two tensors"
-# severity = "B"
-# severity-because = "a non-persistent buffer shared by two modules and updated: silently wrong"
+# harm = "silently wrong"
+# reach = "occasional"
+# reach-because = "a non-persistent buffer shared by two modules and updated"
+# topics = ["tied-weights", "buffers"]
 # cause = """
 # The loop that restores constants enters the clone under its own identity, _id(constant) once constant is
 # the clone, where no other name of the constant looks for it."""
@@ -15,7 +18,9 @@
 # status = "open"
 # signatures = [["sharing", "mismatch", "one-tensor-became-several"]]
 # fix = "unflatten_shares_constants"
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/pull/125758"
+# upstream-match = "place"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/export/unflatten.py, UnflattenedModule.__init__, the loop over constants"
 #
 # [tool.exportdiff.versions]

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD278"
 # title = "unflatten: with preserved calls, all answers are wrong after one call that raised"
-# severity = "A"
-# severity-because = "a shared block with a flag; the caller catches the error of one bad input and goes on"
+# harm = "silently wrong"
+# reach = "occasional"
+# reach-because = "a shared block with a flag; the caller catches the error of one bad input and goes on"
+# topics = ["exceptions", "shared-modules"]
 # cause = """
 # InterpreterModuleDispatcher counts the calls of a preserved module to know which graph comes next. It goes
 # back to the first one if its own graph raises, but not if another module does: the count is then off by one,

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD280"
 # title = "unflatten of a decomposed program: a buffer is updated before its old value is read"
-# severity = "A"
-# severity-because = "a running state that is read between its new value and the copy_: silently wrong"
+# harm = "silently wrong"
+# reach = "occasional"
+# reach-because = "a running state that is read between its new value and the copy_"
+# topics = ["buffers", "moving-averages"]
 # cause = """
 # _inplace_buffer_and_input_mutations inserts the copy_ right after the operator that computes the new value,
 # before operators that still read the old one."""

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD282"
 # title = "unflatten of a strict export yields unused parameters last"
-# severity = "B"
-# severity-because = "a parameter that forward does not read, then an optimizer's state loaded for the result"
+# harm = "wrong later"
+# reach = "occasional"
+# reach-because = "a parameter that forward does not read, then an optimizer's state loaded for the result"
+# topics = ["names", "unused-results"]
 # cause = """
 # UnflattenedModule.__init__ assigns the parameters that the graph uses and then the others."""
 # path = "strict:unflatten@cpu"

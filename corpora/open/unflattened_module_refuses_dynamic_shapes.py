@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD283"
 # title = "torch.export of an unflattened module: UserError for the dynamic_shapes of the model"
-# severity = "B"
-# severity-because = "a backend that unflattens a program and exports it again, with dynamic sizes"
+# harm = "clear error"
+# reach = "occasional"
+# reach-because = "a backend that unflattens a program and exports it again, with dynamic sizes"
+# topics = ["dynamic-sizes"]
 # cause = """
 # _combine_args matches dynamic_shapes with the signature of forward, which is (*args, **kwargs) of every
 # unflattened module."""

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD284"
 # title = "exported program leaves the process inside torch.vmap after a call that raised there"
-# severity = "B"
-# severity-because = "a bad index inside torch.vmap; every later torch.vmap runs one level too deep"
+# harm = "wrong later"
+# reach = "occasional"
+# reach-because = "a bad index inside torch.vmap; every later torch.vmap runs one level too deep"
+# topics = ["vmap", "exceptions"]
 # cause = """
 # torch.vmap is recorded as two calls, one that enters its level and one that leaves it. If a call between
 # them raises, nothing makes the second."""
@@ -15,7 +18,9 @@
 # status = "open"
 # signatures = [["purity", "mismatch", "run", "global", "raised", "functorch level"]]
 # fix = "graphs_leave_levels_when_they_raise"
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/pull/122074"
+# upstream-match = "mechanism"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/fx/graph_module.py, GraphModule.recompile: code without try and finally"
 #
 # [tool.exportdiff.versions]

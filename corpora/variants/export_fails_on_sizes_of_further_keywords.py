@@ -22,6 +22,9 @@
 # ]
 # fix = "order_further_keywords_as_traced"
 # upstream = "https://github.com/pytorch/pytorch/issues/150022"
+# upstream-match = "mechanism"
+# upstream-fix = "https://github.com/pytorch/pytorch/pull/185736"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/export/_trace.py, _get_range_constraints: kwargs are put next to what binds them"
 #
 # [tool.exportdiff.versions]

@@ -12,6 +12,9 @@
 # signatures = [["outputs", "crash", "lower", "AssertionError", "non_strict_utils.py:make_constraints"]]
 # fix = "order_further_keywords_as_traced"
 # upstream = "https://github.com/pytorch/pytorch/issues/150022"
+# upstream-match = "mechanism"
+# upstream-fix = "https://github.com/pytorch/pytorch/pull/185736"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/export/_trace.py, _get_range_constraints: combined_args_traced_order"
 #
 # [tool.exportdiff.versions]

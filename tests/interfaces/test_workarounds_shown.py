@@ -26,8 +26,8 @@ from support.folders import CORPORA
 PATH = parse("strict:module@cpu")
 TRIED = versions({"2.9.1": "other", "2.13.0": "shows"})
 WHY = """\
-known bug of torch: torch.export(strict=True): self.count = self.count + 1 never
-  updates the buffer
+known bug of torch XD200: torch.export(strict=True): self.count = self.count + 1
+  never updates the buffer
   why: Export does not replay side effects of Python, and to Dynamo the
     assignment of a buffer is one, as it changes the dict _buffers.
   how sure: the finding goes away with a fix of this bug
@@ -92,8 +92,8 @@ def test_a_bug_is_described_once() -> None:
     bugs = KnownBugLines(None)
     assert len(list(bugs.of(found))) > 8
     assert list(bugs.of(found)) == [
-        "known bug of torch: torch.export(strict=True): self.count = self.count + 1 never\n"
-        "  updates the buffer (see above)"
+        "known bug of torch XD200: torch.export(strict=True): self.count = self.count + 1\n"
+        "  never updates the buffer (see above)"
     ]
 
 

@@ -21,8 +21,9 @@ HEADER = """\
 # /// script
 # [tool.exportdiff]
 # title = "torch.add: one and one is three, for tensors"
-# severity = "C"
-# severity-because = "a test"
+# harm = "obscure error"
+# reach = "contrived"
+# reach-because = "a test"
 # cause = "add, in torch/add.py, adds one too many."
 # path = "nonstrict:module@cpu"
 # check = "outputs"

@@ -42,7 +42,7 @@ class KnownBugLines:
     def _undecided(self, causes: tuple[KnownCause, ...]) -> Iterator[str]:
         yield "known bugs of torch: one of these, or several of them together"
         for cause in causes[:NAMED]:
-            yield wrapped(f"  {_title(cause)} [{cause.root}]")
+            yield wrapped(f"  {' '.join([*_id(cause), _title(cause)])} [{cause.root}]")
         if len(causes) > NAMED:
             yield f"  and {len(causes) - NAMED} more"
 
@@ -50,7 +50,7 @@ class KnownBugLines:
         again = cause.root in self._described
         self._described.add(cause.root)
         above = " (see above)" if again else ""
-        yield wrapped(f"known bug of torch: {_title(cause)}{above}")
+        yield wrapped(f"{' '.join(['known bug of torch', *_id(cause)])}: {_title(cause)}{above}")
         if again:
             return
         bug = cause.bug
@@ -59,7 +59,7 @@ class KnownBugLines:
             yield f"  how sure: the finding {SURE[found.by]} this bug"
             if words := bug.versions.in_words:
                 yield wrapped(f"  versions: {words}")
-            yield from _thread(bug)
+            yield from (wrapped(f"  {name}: {text}") for name, text in thread(bug))
         yield f"  read more: {self._file(cause)}"
         if bug is not None and bug.workaround is not None and found.meaning != "harmless":
             yield from _workaround(bug.workaround, found)
@@ -70,19 +70,23 @@ class KnownBugLines:
         return cause.root
 
 
+def _id(cause: KnownCause) -> tuple[str, ...]:
+    return (cause.bug.id,) if cause.bug is not None and cause.bug.id else ()
+
+
 def _title(cause: KnownCause) -> str:
     return cause.bug.title if cause.bug is not None else cause.root
 
 
-def _thread(bug: KnownBug) -> Iterator[str]:
+def thread(bug: KnownBug) -> Iterator[tuple[str, str]]:
     """Yield the thread about the bug, what both have in common, and why the behaviour was defended."""
     if bug.upstream:
         same = f" (the same {bug.upstream_match})" if bug.upstream_match else ""
-        yield f"  thread: {bug.upstream}{same}"
+        yield "thread", f"{bug.upstream}{same}"
     elif bug.upstream is not None:
-        yield f"  thread: {not_found(bug.upstream_searched)}"
+        yield "thread", not_found(bug.upstream_searched)
     if bug.defended:
-        yield wrapped(f"  defended by PyTorch: {bug.defended}")
+        yield "defended by PyTorch", bug.defended
 
 
 def _workaround(workaround: Workaround, found: Found) -> Iterator[str]:

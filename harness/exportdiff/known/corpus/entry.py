@@ -13,6 +13,9 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 from exportdiff.core import own_code
 from exportdiff.core.program_text.parsing import parse
 from exportdiff.known.corpus.header import HEADER
+from exportdiff.known.corpus.ids import wrong_id
+from exportdiff.known.corpus.severity import Harm, Reach, Severity, severity, wrong_labels
+from exportdiff.known.corpus.topics import wrong_topics
 from exportdiff.known.corpus.versions import NOT_TRIED, Versions, read_versions, wrong_versions
 
 if TYPE_CHECKING:
@@ -33,9 +36,6 @@ def default_corpora() -> pathlib.Path | None:
 OPEN, VARIANTS = "open", "variants"
 """The folders of the root causes and of their variants, inside the folder of a corpus."""
 
-Severity: TypeAlias = Literal["A", "B", "C"]
-"""A: everyday code, wrong silently or broken plainly. B: occasional code. C: contrived code."""
-
 UpstreamMatch: TypeAlias = Literal["mechanism", "place", "symptom"]
 """``mechanism``: the thread is about the same cause. ``place``: about another mistake of the same function.
 ``symptom``: the symptom is the same, and the thread does not name a cause."""
@@ -43,8 +43,13 @@ UpstreamMatch: TypeAlias = Literal["mechanism", "place", "symptom"]
 EXPECTED = {"seed": 0, "fixed": 0, "open": 1}
 """The exit code that a file must have, by its status."""
 
-RENAMED_KEYS = {"behind": "unmasked", "unseen": "undetected-because"}
-"""Old keys of ``[tool.exportdiff]``, and their new names."""
+RENAMED_KEYS = {
+    "behind": "unmasked",
+    "unseen": "undetected-because",
+    "severity": "harm and reach",
+    "severity-because": "reach-because",
+}
+"""Old keys of ``[tool.exportdiff]``, and what to write instead."""
 
 FUNCTIONS = {
     "make": "returns the model and its example inputs",
@@ -63,6 +68,10 @@ class Entry:
 
     file: pathlib.Path
     status: str = ""
+    id: str = ""
+    """The short name of the root cause, which never changes: ``XD042``. Empty for a variant."""
+    former_ids: tuple[str, ...] = ()
+    """The ids of entries that are now a part of this one."""
     fingerprint: str = ""
     signatures: tuple[tuple[str, ...], ...] = ()
     """The beginnings of the signatures of the findings that the bug causes."""
@@ -71,10 +80,16 @@ class Entry:
     check: str = ""
     kind: str = ""
     title: str = ""
-    severity: Severity | None = None
-    """The severity of the root cause; None for a variant, or if it is not yet written."""
-    severity_because: str = ""
+    harm: Harm | None = None
+    """What the bug does to its users; None for a variant, or if it is not yet written."""
+    reach: Reach | None = None
+    """How many people meet it; None as above."""
+    reach_because: str = ""
     """The code that meets the bug, in a few words."""
+    evidence: tuple[str, ...] = ()
+    """Public code that meets it: rows of the zoo (``zoo:MODEL``) and addresses of threads and pages."""
+    topics: tuple[str, ...] = ()
+    """What people write who meet the bug: words of ``topics.TOPICS``."""
     cause: str = ""
     """The mechanism, in one sentence."""
     variant_of: str = ""
@@ -126,6 +141,11 @@ class Entry:
         return self.variant_of or self.name
 
     @property
+    def severity(self) -> Severity | None:
+        """How severe the root cause is; None without labels."""
+        return severity(self.harm, self.reach, self.has_workaround) if self.harm and self.reach else None
+
+    @property
     def silent(self) -> bool:
         """Whether the bug raises nothing, and shows in a value."""
         return self.kind == "mismatch"
@@ -174,14 +194,19 @@ def read_entry(file: pathlib.Path) -> Entry:
     return Entry(
         file,
         status,
+        id=str(table.get("id", "")),
+        former_ids=tuple(map(str, table.get("former-ids", ()))),
         fingerprint=str(table.get("fingerprint", "")),
         signatures=_signatures(table),
         path=str(table.get("path", "")),
         check=str(table.get("check", "")),
         kind=str(table.get("kind", "")),
         title=str(table.get("title", "")),
-        severity=table.get("severity"),
-        severity_because=str(table.get("severity-because", "")),
+        harm=table.get("harm"),
+        reach=table.get("reach"),
+        reach_because=str(table.get("reach-because", "")),
+        evidence=tuple(table.get("evidence", ())),
+        topics=tuple(table.get("topics", ())),
         cause=" ".join(str(table.get("cause", "")).split()),
         variant_of=str(table.get("variant-of", "")),
         at_fault=str(table.get("at-fault", "")),
@@ -209,10 +234,10 @@ def _wrong(table: dict[str, Any]) -> str:
 
 
 def _renamed_key(table: dict[str, Any]) -> str:
-    """Return a message about the first key that has a new name; empty if there is no such key."""
+    """Return a message about the first old key; empty if there is none."""
     for old, new in RENAMED_KEYS.items():
         if old in table:
-            return f"has the key {old!r} in [tool.exportdiff]; it is called {new!r} now"
+            return f"has the key {old!r} in [tool.exportdiff]; write {new} instead"
     return ""
 
 
@@ -227,11 +252,8 @@ def _wrong_fixes(table: dict[str, Any]) -> str:
 
 def _wrong_word(table: dict[str, Any]) -> str:
     """Return a message about a key with an unknown word; empty if there is none."""
-    severity, known = table.get("severity"), get_args(Severity)
-    if severity is not None and severity not in known:
-        return f"has severity {severity!r} in [tool.exportdiff]; expected {', '.join(known)}"
-    if severity is not None and "variant-of" in table:
-        return "has 'severity' and 'variant-of' in [tool.exportdiff]; a variant has that of its root cause"
+    if problem := wrong_labels(table) or wrong_topics(table.get("topics", [])) or wrong_id(table):
+        return problem
     seeds = table.get("hash-seeds", 1)
     if not isinstance(seeds, int) or seeds < 1:
         return f"has hash-seeds {seeds!r} in [tool.exportdiff]; expected a number of seeds"

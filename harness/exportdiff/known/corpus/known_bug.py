@@ -31,10 +31,13 @@ class KnownBug:
     """The day of the last search for a thread; empty if the day is not known."""
     defended: str = ""
     """``THREAD: REASON`` if PyTorch's maintainers have defended the behaviour; else empty."""
+    id: str = ""
+    """Its short name, which never changes; empty if it has none."""
 
     def as_dict(self) -> dict[str, Any]:
         """Return it ready for JSON."""
         return {
+            "id": self.id,
             "title": self.title,
             "cause": self.cause,
             "versions": dict(self.versions.rows),
@@ -59,6 +62,7 @@ def known_bug(entry: Entry) -> KnownBug:
         entry.upstream_match,
         entry.upstream_searched,
         entry.defended,
+        entry.id,
     )
 
 
