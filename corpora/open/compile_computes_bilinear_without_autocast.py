@@ -19,6 +19,7 @@
 # signatures = [["outputs", "mismatch", "value", "fresh"]]
 # fix = "products_of_operators_run_with_autocast"
 # upstream = ""
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_subclasses/functional_tensor.py, __torch_dispatch__: keeps _trilinear"
 #
 # [tool.exportdiff.versions]

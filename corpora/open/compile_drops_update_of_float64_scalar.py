@@ -19,6 +19,7 @@
 # signatures = [["state", "mismatch", "value", "buffer"]]
 # fix = "dynamo_removes_inputs_alone_as_numbers"
 # upstream = ""
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_dynamo/output_graph.py, remove_tensorify_specialized_graphargs: asks all nodes"
 # workaround = "code"
 #

@@ -20,6 +20,7 @@
 # fix = "checkpoint_saves_no_written_state"
 # upstream = "https://github.com/pytorch/pytorch/pull/160883"
 # upstream-match = "place"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_higher_order_ops/wrap.py, tag_activation_checkpoint_impl: checkpoint(..., *args)"
 #
 # [tool.exportdiff.versions]

@@ -30,6 +30,7 @@
 # fix = "random_numbers_are_refused_where_recomputed"
 # upstream = "https://github.com/pytorch/pytorch/issues/187985"
 # upstream-match = "place"
+# upstream-searched = "2026-11-26"
 # at-fault = """
 # torch/_functorch/_activation_checkpointing/remat_using_tags_for_fwd_loss_bwd_graph_pass.py,
 # remat_using_tags_for_fwd_loss_bwd_graph: has_recomputable_rng_ops comes first"""

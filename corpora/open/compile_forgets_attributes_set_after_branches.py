@@ -18,7 +18,9 @@
 # status = "open"
 # signatures = [["state", "mismatch", "left", "attribute"]]
 # fix = "side_effects_are_restored_in_place"
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/pull/174570"
+# upstream-match = "place"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_dynamo/variables/higher_order_ops.py, trace_hop_function: another table"
 #
 # [tool.exportdiff.versions]

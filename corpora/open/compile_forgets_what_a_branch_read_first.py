@@ -18,7 +18,9 @@
 # status = "open"
 # signatures = [["state", "mismatch", "value", "buffer"]]
 # fix = "track_what_bodies_read_first"
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/pull/158273"
+# upstream-match = "place"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_dynamo/side_effects.py, track_runahead_tensor_and_symvar_side_effects: tensors alone"
 #
 # [tool.exportdiff.versions]

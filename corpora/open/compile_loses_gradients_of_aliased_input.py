@@ -18,7 +18,9 @@
 # status = "open"
 # signatures = [["outputs", "mismatch", "requires-grad", "fresh"]]
 # fix = "synthetic_bases_have_metadata_of_their_own"
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/pull/198097"
+# upstream-match = "place"
+# upstream-searched = "2026-11-26"
 # at-fault = """
 # torch/_functorch/_aot_autograd/runtime_wrappers.py, AOTSyntheticBaseWrapper.pre_compile: output_info"""
 #

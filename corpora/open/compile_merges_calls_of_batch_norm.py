@@ -18,7 +18,9 @@
 # status = "open"
 # signatures = [["outputs", "mismatch", "identity", "output", "new"]]
 # fix = "returned_results_of_one_operator_stay_apart"
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/pull/134726"
+# upstream-match = "place"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_functorch/compile_utils.py, fx_graph_cse: nodes_that_alias_outputs"
 #
 # [tool.exportdiff.versions]

@@ -22,6 +22,7 @@
 # signatures = [["outputs", "mismatch", "dtype", "fresh"]]
 # fix = "mutated_inputs_are_returned_in_their_places"
 # upstream = ""
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_functorch/_aot_autograd/graph_capture_wrappers.py, create_functionalized_fn: flat_outs"
 # workaround = "code"
 #

@@ -18,7 +18,9 @@
 # status = "open"
 # signatures = [["purity", "mismatch", "run", "global", "raised"]]
 # fix = "failed_graph_restores_modes"
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/pull/122074"
+# upstream-match = "mechanism"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_dynamo/variables/ctx_manager.py, GradModeVariable: both ends are mere nodes"
 #
 # [tool.exportdiff.versions]

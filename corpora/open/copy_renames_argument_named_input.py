@@ -19,7 +19,9 @@
 # status = "open"
 # signatures = [["structure", "mismatch", "signature", "inputs"]]
 # fix = "graph_copies_keep_names"
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/pull/133269"
+# upstream-match = "mechanism"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/fx/graph.py, Graph.__deepcopy__: makes nodes by create_node, which renames them"
 # workaround = "code"
 #

@@ -20,6 +20,7 @@
 # fix = "bernoulli_draws_in_order_of_memory"
 # upstream = "https://github.com/pytorch/pytorch/pull/129467"
 # upstream-match = "symptom"
+# upstream-searched = "2026-11-26"
 # at-fault = "aten/src/ATen/native/Distributions.cpp, bernoulli: LEGACY_CONTIGUOUS_MEMORY_FORMAT"
 #
 # [tool.exportdiff.versions]

@@ -28,7 +28,9 @@
 #     ],
 # ]
 # fix = "only_result_of_region_keeps_its_name"
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/pull/125133"
+# upstream-match = "place"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_export/passes/replace_with_hop_pass_util.py, _replace_with_hop_helper: create_node"
 #
 # [tool.exportdiff.versions]

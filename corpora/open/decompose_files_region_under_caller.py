@@ -19,6 +19,7 @@
 # signatures = [["structure", "mismatch", "calls", "missing"]]
 # fix = "regions_keep_metadata_of_their_nodes"
 # upstream = ""
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_higher_order_ops/wrap.py, WrapWithAutocast.__call__: wrapped_func(*args, **kwargs)"
 #
 # [tool.exportdiff.versions]

@@ -20,6 +20,7 @@
 # signatures = [["outputs", "mismatch", "value", "fresh"]]
 # fix = "decomposed_rnns_drop_out_between_layers"
 # upstream = ""
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_decomp/decompositions.py, _rnn_helper: num_layers < i - 1 never holds"
 # workaround = "code"
 #

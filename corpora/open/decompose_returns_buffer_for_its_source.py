@@ -21,6 +21,7 @@
 # fix = "copies_of_outputs_stay"
 # upstream = "https://github.com/pytorch/executorch/issues/7515"
 # upstream-match = "place"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/export/exported_program.py, _remove_unnecessary_copy_op_pass: replace_all_uses_with"
 # workaround = "code"
 #

@@ -20,7 +20,9 @@
 #     ["outputs", "mismatch", "shape", "output-views-input", "probe"],
 # ]
 # fix = "deferred_checks_divide_and_round_sizes"
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/pull/132457"
+# upstream-match = "mechanism"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/fx/passes/runtime_assert.py, add_runtime_asserts: _has_uninterpretable_sympy_function"
 #
 # [tool.exportdiff.versions]

@@ -23,7 +23,9 @@
 #     ],
 # ]
 # fix = "draft_export_compares_no_symbolic_offsets"
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/pull/151718"
+# upstream-match = "symptom"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_subclasses/fake_utils.py, _check_fake_real_tensors: r_offset != f_offset"
 #
 # [tool.exportdiff.versions]

@@ -21,7 +21,9 @@
 #   "proxy_tensor.py:_set_unbacked_bindings", "symbolic_shapes.py:compute_unbacked_bindings",
 # ]]
 # fix = "draft_export_keeps_sizes_of_another_type"
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/pull/146089"
+# upstream-match = "symptom"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_prims/__init__.py, signbit: type_promotion is DEFAULT, not ALWAYS_BOOL"
 #
 # [tool.exportdiff.versions]

@@ -19,6 +19,7 @@
 # undetected-because = "draft paths are judged only where the report of draft_export names no problem"
 # fix = "draft_export_copies_values_of_parameters"
 # upstream = ""
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_subclasses/meta_utils.py, _safe_copy: if type(src) is not torch.Tensor: return"
 #
 # [tool.exportdiff.versions]

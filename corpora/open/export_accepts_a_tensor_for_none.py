@@ -18,7 +18,9 @@
 # status = "open"
 # signatures = [["guards", "mismatch", "accepted", "none"]]
 # fix = "guard_that_none_stays_none"
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/issues/112095"
+# upstream-match = "symptom"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/export/_unlift.py, _get_input_guards_for_graph: no case for None"
 # workaround = "code"
 #

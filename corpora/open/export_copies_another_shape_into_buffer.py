@@ -27,6 +27,7 @@
 # ]
 # fix = "refuse_buffers_of_another_shape"
 # upstream = ""
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/export/_trace.py, _make_fx_helper: aten.copy_ into a buffer of another shape or dtype"
 # workaround = """
 # none: an exported program cannot give a buffer another shape; a cache that grows has to be an argument

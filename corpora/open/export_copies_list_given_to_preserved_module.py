@@ -18,7 +18,9 @@
 # status = "open"
 # signatures = [["outputs", "mismatch", "value"]]
 # fix = "preserved_module_gets_its_callers_containers"
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/pull/148709"
+# upstream-match = "place"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_export/wrappers.py, _wrap_submodule: pre_hook"
 #
 # [tool.exportdiff.versions]

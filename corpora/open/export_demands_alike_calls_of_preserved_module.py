@@ -28,7 +28,9 @@
 #     ],
 # ]
 # fix = "calls_of_preserved_module_have_specs_of_their_own"
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/pull/137999"
+# upstream-match = "place"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_export/wrappers.py, update_module_call_signatures"
 #
 # [tool.exportdiff.versions]

@@ -22,7 +22,9 @@
 # status = "open"
 # signatures = [["state", "mismatch"]]
 # fix = "buffer_assignment_in_submodule"
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/pull/185108"
+# upstream-match = "place"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_functorch/_aot_autograd/utils.py, register_buffer_assignment_hook: root module only"
 # workaround = "code"
 #

@@ -19,6 +19,7 @@
 # signatures = [["gradients", "mismatch", "value", "state"]]
 # fix = "export_refuses_hooks_on_tensors"
 # upstream = ""
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_tensor.py, Tensor.register_hook: does not say that export records no hook"
 #
 # [tool.exportdiff.versions]

@@ -21,7 +21,9 @@
 #     ["purity", "mismatch", "export", "global", "global random number generator"],
 # ]
 # fix = "export_refuses_manual_seed"
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/issues/107187"
+# upstream-match = "mechanism"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/random.py, manual_seed: seeds the process while torch.export traces, without a record"
 #
 # [tool.exportdiff.versions]

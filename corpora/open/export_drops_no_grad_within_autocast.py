@@ -19,6 +19,7 @@
 # signatures = [["gradients", "mismatch", "value", "state"]]
 # fix = "no_grad_is_kept_within_autocast"
 # upstream = ""
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_export/passes/replace_set_grad_with_hop_pass.py, _is_set_grad_enabled_sub_mod"
 # workaround = "code"
 #

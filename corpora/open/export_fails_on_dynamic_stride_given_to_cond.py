@@ -29,6 +29,7 @@
 # ]
 # fix = "dynamic_stride_alone"
 # upstream = ""
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_dynamo/variables/builder.py, _automatic_dynamic: looks for SymInts among the sizes alone"
 #
 # [tool.exportdiff.versions]

@@ -26,6 +26,7 @@
 # fix = "fake_random_tensors_need_no_generator"
 # upstream = "https://github.com/pytorch/pytorch/issues/121897"
 # upstream-match = "symptom"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_subclasses/fake_impls.py, constructors: calls func with its generator"
 #
 # [tool.exportdiff.versions]

@@ -19,6 +19,7 @@
 # signatures = [["outputs", "crash", "export", "SpecViolationError", "_trace.py:_verify_nn_module_stack"]]
 # fix = "write_back_clones_of_assigned_buffers"
 # upstream = ""
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/export/_trace.py, _make_fx_helper: `new_node.meta = name_node.meta` of a placeholder"
 # workaround = "code"
 #

@@ -29,6 +29,7 @@
 # ]
 # fix = "nan_is_an_output"
 # upstream = ""
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_export/verifier.py, _verify_exported_program_signature: NaN is unequal to itself"
 #
 # [tool.exportdiff.versions]

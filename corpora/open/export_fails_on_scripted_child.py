@@ -18,7 +18,9 @@
 # status = "open"
 # signatures = [["outputs", "crash", "export", "TypeError"]]
 # fix = "export_refuses_scripted_children"
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/pull/155180"
+# upstream-match = "place"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/csrc/jit/python/script_init.cpp, ScriptMethod.__call__: __wrapped__ gets all arguments"
 #
 # [tool.exportdiff.versions]

@@ -29,6 +29,7 @@
 # ]
 # fix = "extract_val_takes_strings"
 # upstream = ""
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/fx/experimental/proxy_tensor.py, extract_val"
 #
 # [tool.exportdiff.versions]

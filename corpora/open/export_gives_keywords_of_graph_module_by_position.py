@@ -25,7 +25,9 @@
 #     ],
 # ]
 # fix = "graph_modules_take_keywords_by_name"
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/issues/143732"
+# upstream-match = "symptom"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/export/_trace.py, _aot_export_non_strict: args = (*args, *kwargs.values())"
 #
 # [tool.exportdiff.versions]

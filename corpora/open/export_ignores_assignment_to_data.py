@@ -18,7 +18,9 @@
 # status = "open"
 # signatures = [["outputs", "mismatch", "value"]]
 # fix = "record_assignment_to_data"
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/issues/113030"
+# upstream-match = "symptom"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/fx/experimental/proxy_tensor.py, PreDispatchTorchFunctionMode: Tensor.data.__set__"
 #
 # [tool.exportdiff.versions]

@@ -30,6 +30,7 @@
 # ]
 # fix = "export_refuses_generators_of_forward"
 # upstream = ""
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_export/passes/lift_constants_pass.py, lift_constants_pass: a Generator is no constant"
 #
 # [tool.exportdiff.versions]

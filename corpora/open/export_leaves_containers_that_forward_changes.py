@@ -19,7 +19,9 @@
 # status = "open"
 # signatures = [["inputs", "mismatch", "shape"]]
 # fix = "export_refuses_changes_of_given_containers"
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/issues/147213"
+# upstream-match = "symptom"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/export/_trace.py, Wrapper.forward of _non_strict_export: drops what forward changed"
 # workaround = "code"
 #

@@ -17,7 +17,10 @@
 # status = "open"
 # signatures = [["purity", "mismatch", "export", "fake tensor in an object"]]
 # fix = "export_restores_objects_of_modules"
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/issues/153062"
+# upstream-match = "mechanism"
+# upstream-searched = "2026-11-26"
+# defended = "https://github.com/pytorch/pytorch/issues/153062: expected of non-strict tracing"
 # at-fault = """
 # torch/_functorch/_aot_autograd/frontend_utils.py, _detect_attribute_assignment: modules alone"""
 #

@@ -17,8 +17,10 @@
 # status = "open"
 # signatures = [["outputs", "mismatch", "requires-grad"]]
 # fix = "export_records_grad_mode_of_autograd_grad"
-# upstream = "https://github.com/pytorch/pytorch/issues/125984"
-# upstream-match = "place"
+# upstream = "https://github.com/pytorch/pytorch/pull/185496"
+# upstream-match = "mechanism"
+# upstream-fix = "https://github.com/pytorch/pytorch/pull/185496"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/autograd/__init__.py, grad: leaves grad mode to the engine, where no tracer sees it"
 #
 # [tool.exportdiff.versions]

@@ -20,6 +20,7 @@
 # signatures = [["outputs", "mismatch", "requires-grad"]]
 # fix = "record_no_grad_mode_of_autograd"
 # upstream = ""
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/fx/experimental/proxy_tensor.py, PreDispatchTorchFunctionMode: _set_grad_enabled"
 # workaround = "code"
 #

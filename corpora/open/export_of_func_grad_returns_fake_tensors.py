@@ -20,6 +20,7 @@
 # fix = "export_refuses_gradients_of_torch_func"
 # upstream = "https://github.com/pytorch/pytorch/issues/146719"
 # upstream-match = "symptom"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_functorch/eager_transforms.py, _wrap_tensor_for_grad: a C function that no mode sees"
 #
 # [tool.exportdiff.versions]

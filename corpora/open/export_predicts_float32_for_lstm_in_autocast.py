@@ -21,6 +21,7 @@
 # trigger = ["region.autocast"]
 # upstream = "https://github.com/pytorch/pytorch/issues/137274"
 # upstream-match = "symptom"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/export/_trace.py, _ignore_backend_decomps: torch.backends.mkldnn.set_flags(False)"
 #
 # [tool.exportdiff.versions]

@@ -18,7 +18,10 @@
 # status = "open"
 # signatures = [["fake", "mismatch", "stride", "aten.upsample_nearest1d.vec"]]
 # fix = "upsample_nearest1d_is_contiguous"
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/pull/179830"
+# upstream-match = "mechanism"
+# upstream-fix = "https://github.com/pytorch/pytorch/pull/179830"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_decomp/decompositions.py, _upsample_nearest: `if result.ndim in (4, 5)`"
 #
 # [tool.exportdiff.versions]

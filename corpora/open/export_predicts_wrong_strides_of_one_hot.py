@@ -19,6 +19,7 @@
 # signatures = [["fake", "mismatch", "stride", "aten.one_hot.default"]]
 # fix = "one_hot_is_contiguous"
 # upstream = ""
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_decomp/decompositions.py, one_hot: the comparison takes after its input"
 #
 # [tool.exportdiff.versions]

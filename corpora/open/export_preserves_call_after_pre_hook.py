@@ -18,7 +18,9 @@
 # status = "open"
 # signatures = [["outputs", "mismatch", "value"]]
 # fix = "preserved_call_before_pre_hooks"
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/pull/120468"
+# upstream-match = "place"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_export/wrappers.py, _wrap_submodule: register_forward_pre_hook without prepend"
 #
 # [tool.exportdiff.versions]

@@ -19,6 +19,7 @@
 # signatures = [["outputs", "crash", "run", "RuntimeError"]]
 # fix = "operators_that_raise_are_not_recorded"
 # upstream = ""
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/fx/experimental/proxy_tensor.py, proxy_call: create_proxy comes before func"
 #
 # [tool.exportdiff.versions]

@@ -24,7 +24,9 @@
 #     ],
 # ]
 # fix = "graph_modules_return_plain_containers"
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/issues/161807"
+# upstream-match = "mechanism"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/export/_trace.py, _aot_export_non_strict: outputs are taken from the Interpreter"
 #
 # [tool.exportdiff.versions]

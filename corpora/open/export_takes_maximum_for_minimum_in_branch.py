@@ -18,7 +18,9 @@
 # status = "open"
 # signatures = [["outputs", "mismatch", "value", "fresh"]]
 # fix = "maximum_is_no_minimum_while_export_traces"
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/pull/150003"
+# upstream-match = "place"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_dynamo/variables/builtin.py, _call_min_max_binary: self.fn is max"
 # workaround = "code"
 #

@@ -19,6 +19,7 @@
 # signatures = [["purity", "mismatch", "export", "global", "sizes marked on the example inputs"]]
 # fix = "failed_export_clears_dynamic_marks"
 # upstream = ""
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/export/dynamic_shapes.py, _process_dynamic_shapes: marks that only a success clears"
 # workaround = "code"
 #

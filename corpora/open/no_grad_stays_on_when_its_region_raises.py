@@ -18,7 +18,9 @@
 # status = "open"
 # signatures = [["purity", "mismatch", "run", "global", "raised", "grad mode"]]
 # fix = "no_grad_region_restores_grad_mode"
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/pull/163295"
+# upstream-match = "place"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_higher_order_ops/wrap.py, WrapWithSetGradEnabled.__call__: no try and finally"
 #
 # [tool.exportdiff.versions]

@@ -26,6 +26,7 @@
 # ]
 # fix = "pipeline_keeps_stages_that_write"
 # upstream = ""
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/distributed/pipelining/_IR.py, Pipe._from_traced: split.graph.eliminate_dead_code()"
 #
 # [tool.exportdiff.versions]

@@ -29,7 +29,9 @@
 #     ],
 # ]
 # fix = "pipeline_keeps_subgraphs"
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/issues/184361"
+# upstream-match = "place"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/distributed/pipelining/_unflatten.py, _outline_submodules: seen_attrs is not used"
 # workaround = "code"
 #

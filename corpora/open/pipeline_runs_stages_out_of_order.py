@@ -26,6 +26,7 @@
 # ]
 # fix = "pipeline_keeps_order_of_stages"
 # upstream = ""
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/distributed/pipelining/_IR.py, Pipe._from_traced: split_module(...) as it is called"
 #
 # [tool.exportdiff.versions]

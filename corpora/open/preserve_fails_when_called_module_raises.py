@@ -18,7 +18,9 @@
 # status = "open"
 # signatures = [["outputs", "crash", "export", "KeyError"]]
 # fix = "tracepoints_of_calls_that_raise_are_dropped"
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/pull/189569"
+# upstream-match = "place"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_export/passes/collect_tracepoints_pass.py, CollectTracepointsPass.call: self.specs[path]"
 #
 # [tool.exportdiff.versions]

@@ -29,6 +29,7 @@
 # ]
 # fix = "load_restores_empty_results"
 # upstream = ""
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_export/serde/serialize.py, GraphModuleDeserializer.deserialize_outputs: no outputs"
 # workaround = "code"
 #

@@ -22,6 +22,7 @@
 # fix = "load_leaves_keywords_at_their_default"
 # upstream = "https://github.com/pytorch/pytorch/pull/136036"
 # upstream-match = "place"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_export/serde/serialize.py, deserialize_inputs: args.append of a keyword"
 #
 # [tool.exportdiff.versions]

@@ -23,6 +23,7 @@
 # ]
 # fix = "save_tells_which_weights_are_one"
 # upstream = ""
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/export/pt2_archive/_package.py, _load_state_dict: nn.Parameter(...) for each name"
 # workaround = "code"
 #

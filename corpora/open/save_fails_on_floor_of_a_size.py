@@ -27,8 +27,10 @@
 #     ],
 # ]
 # fix = "save_takes_all_functions_of_sizes"
-# upstream = "https://github.com/pytorch/pytorch/issues/136113"
-# upstream-match = "place"
+# upstream = "https://github.com/pytorch/pytorch/pull/186373"
+# upstream-match = "mechanism"
+# upstream-fix = "https://github.com/pytorch/pytorch/pull/186373"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_export/serde/serialize.py, _SYM_OPS: less than allowed_builtin_ops of the verifier"
 # workaround = "code"
 #

@@ -18,7 +18,10 @@
 # status = "open"
 # signatures = [["outputs", "crash", "lower", "NotImplementedError", "serialize.py:serialize_treespec"]]
 # fix = "named_tuples_of_torch_are_saved"
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/issues/197104"
+# upstream-match = "mechanism"
+# upstream-fix = "https://github.com/pytorch/pytorch/pull/197128"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/return_types.py, pytree_register_structseq: registers no serialized_type_name"
 #
 # [tool.exportdiff.versions]

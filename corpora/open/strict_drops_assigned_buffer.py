@@ -21,6 +21,7 @@
 # fix = "strict_writes_back_assigned_buffers"
 # upstream = "https://github.com/pytorch/pytorch/issues/111676"
 # upstream-match = "symptom"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/export/_trace.py, ExportDynamoConfig: replay_side_effects = False, _buffers included"
 # workaround = "code"
 #

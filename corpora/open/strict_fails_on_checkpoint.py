@@ -30,6 +30,7 @@
 # ]
 # fix = "checkpoint_needs_no_context_fn"
 # upstream = ""
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_higher_order_ops/wrap.py, tag_activation_checkpoint's proxy_mode_key"
 # workaround = "code"
 #

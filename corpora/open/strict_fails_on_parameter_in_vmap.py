@@ -28,7 +28,9 @@
 #     ],
 # ]
 # fix = "dynamo_clones_outside_of_vmap"
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/pull/148657"
+# upstream-match = "symptom"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_dynamo/utils.py, clone_input: requires_grad_ while a functorch level is active"
 #
 # [tool.exportdiff.versions]

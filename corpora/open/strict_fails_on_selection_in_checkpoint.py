@@ -19,6 +19,7 @@
 # signatures = [["outputs", "crash", "export", "PendingUnbackedSymbolNotFound"]]
 # fix = "checkpoint_keeps_sizes_of_its_body"
 # upstream = ""
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_higher_order_ops/wrap.py, proxy_mode_key: example_out is computed first"
 #
 # [tool.exportdiff.versions]

@@ -20,6 +20,7 @@
 # signatures = [["outputs", "mismatch", "shape"]]
 # fix = "nodes_of_regions_have_module_stack"
 # upstream = ""
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_dynamo/output_graph.py, OutputGraph.create_node, which records no nn_module_stack"
 # workaround = "code"
 #

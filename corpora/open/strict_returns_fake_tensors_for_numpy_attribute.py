@@ -19,6 +19,7 @@
 # signatures = [["outputs", "mismatch", "kind"]]
 # fix = "strict_keeps_values_of_numpy_attributes"
 # upstream = ""
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_dynamo/functional_export.py, DynamoGraphTransformer.placeholder: registers example_value"
 # workaround = "code"
 #

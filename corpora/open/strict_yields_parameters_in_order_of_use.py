@@ -18,6 +18,7 @@
 # signatures = [["structure", "mismatch", "order", "parameters"]]
 # fix = "strict_keeps_the_order_of_parameters"
 # upstream = ""
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/export/_trace.py, _strict_export: gm_torch_level keeps the order of Dynamo"
 #
 # [tool.exportdiff.versions]

@@ -18,7 +18,9 @@
 # status = "open"
 # signatures = [["outputs", "crash", "run", "TypeError", "dropout.py:forward"]]
 # fix = "swap_passes_results_out_of_tuples"
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/pull/136191"
+# upstream-match = "place"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/export/_swap.py, _try_remove_connecting_pytrees"
 #
 # [tool.exportdiff.versions]

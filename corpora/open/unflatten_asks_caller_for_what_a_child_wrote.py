@@ -18,7 +18,9 @@
 # status = "open"
 # signatures = [["outputs", "mismatch", "value"]]
 # fix = "unflatten_reads_what_was_written_in_place"
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/pull/138669"
+# upstream-match = "place"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/export/unflatten.py, _ModuleFrame.remap_input: module_call_graph.get(self.fqn) is None"
 #
 # [tool.exportdiff.versions]

@@ -19,6 +19,7 @@
 # signatures = [["outputs", "crash", "lower", "RuntimeError", "_tensor.py:__deepcopy__"]]
 # fix = "unflatten_keeps_no_nodes"
 # upstream = ""
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/export/unflatten.py, UnflattenedModule.__init__: self.input_placeholders"
 # workaround = """
 # none: no change of the model helps; call torch.export.unflatten once more instead of copying its

@@ -21,6 +21,7 @@
 # ]
 # fix = "vmap_levels_are_side_effects"
 # upstream = ""
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/fx/node.py, Node.is_impure: knows the levels of jvp alone (_side_effectful_functions)"
 #
 # [tool.exportdiff.versions]

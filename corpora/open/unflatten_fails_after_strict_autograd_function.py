@@ -29,6 +29,7 @@
 # ]
 # fix = "clean_module_stacks_in_bodies"
 # upstream = ""
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_dynamo/functional_export.py, clean_nn_module_stack_and_source_fn"
 # workaround = "code"
 #

@@ -25,6 +25,7 @@
 # unmasked = [["structure", "mismatch", "steps", "operands", "buffer", "input"]]
 # fix = "unflatten_copies_inputs_into_buffers"
 # upstream = ""
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/export/unflatten.py, _inplace_buffer_and_input_mutations"
 # workaround = "code"
 #

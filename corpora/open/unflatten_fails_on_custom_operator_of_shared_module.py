@@ -28,7 +28,10 @@
 #     ],
 # ]
 # fix = "unflatten_writes_results_of_custom_operators"
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/pull/175914"
+# upstream-match = "mechanism"
+# upstream-fix = "https://github.com/pytorch/pytorch/pull/175914"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/export/unflatten.py, _ModuleFrame.remap_input: takes any getitem for one of sizes"
 #
 # [tool.exportdiff.versions]

@@ -18,7 +18,9 @@
 # status = "open"
 # signatures = [["outputs", "crash", "lower", "AttributeError"]]
 # fix = "decomposed_results_are_found"
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/pull/138669"
+# upstream-match = "place"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/export/exported_program.py, _get_updated_module_call_graph: provenance[history[-1].name]"
 #
 # [tool.exportdiff.versions]

@@ -23,6 +23,7 @@
 # ]
 # fix = "parts_of_autocast_stay_in_their_module"
 # upstream = ""
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/fx/passes/split_module.py, split_module: new_node.meta = node.meta.copy()"
 #
 # [tool.exportdiff.versions]

@@ -28,7 +28,9 @@
 #     ],
 # ]
 # fix = "unflatten_dispatches_calls_it_has"
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/pull/141066"
+# upstream-match = "place"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/export/unflatten.py, UnflattenedModule._dispatch_modules: _get_attr"
 # workaround = "code"
 #

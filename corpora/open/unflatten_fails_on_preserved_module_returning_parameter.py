@@ -28,7 +28,9 @@
 #     ],
 # ]
 # fix = "unflatten_returns_parameters_of_module"
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/pull/128260"
+# upstream-match = "place"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/export/unflatten.py, _ModuleFrame.finalize_outputs: get_actual_output_node"
 #
 # [tool.exportdiff.versions]

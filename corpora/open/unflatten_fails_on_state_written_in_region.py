@@ -28,7 +28,9 @@
 #     ],
 # ]
 # fix = "unflatten_reads_state_for_results_of_regions"
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/pull/175914"
+# upstream-match = "place"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/export/unflatten.py, _ModuleFrame.remap_input: x.target.__module__ == '_operator'"
 #
 # [tool.exportdiff.versions]

@@ -25,6 +25,7 @@
 # ]
 # fix = "unflatten_roots_nodes_of_no_module"
 # upstream = ""
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/export/unflatten.py, _fix_nn_module_stacks: prev_fqn, *next_fqns = fqns"
 # workaround = "code"
 #

@@ -18,7 +18,9 @@
 # status = "open"
 # signatures = [["outputs", "crash", "lower", "AttributeError", "object has no attribute"]]
 # fix = "unflatten_finalizes_last"
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/pull/137013"
+# upstream-match = "place"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/export/unflatten.py, _deduplicate_modules: the graph_module of each parent is older"
 #
 # [tool.exportdiff.versions]

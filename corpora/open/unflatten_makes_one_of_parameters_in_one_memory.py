@@ -19,7 +19,9 @@
 # status = "open"
 # signatures = [["sharing", "mismatch", "several-tensors-became-one"]]
 # fix = "unflatten_tells_parameters_by_identity"
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/pull/125758"
+# upstream-match = "place"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/export/unflatten.py, UnflattenedModule.__init__: _id"
 #
 # [tool.exportdiff.versions]

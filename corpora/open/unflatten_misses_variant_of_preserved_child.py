@@ -18,7 +18,9 @@
 # status = "open"
 # signatures = [["outputs", "crash", "run", "RuntimeError", "Node referenced nonexistent target"]]
 # fix = "unflatten_finds_preserved_calls_in_variants"
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/pull/141066"
+# upstream-match = "place"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/export/unflatten.py, UnflattenedModule._dispatch_modules: elide_call_indices"
 #
 # [tool.exportdiff.versions]

@@ -18,7 +18,9 @@
 # status = "open"
 # signatures = [["outputs", "mismatch", "value"]]
 # fix = "unflatten_sinks_arguments_by_place"
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/pull/127607"
+# upstream-match = "place"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/export/unflatten.py, _sink_params: n.name not in module_id_to_inputs_removed"
 #
 # [tool.exportdiff.versions]

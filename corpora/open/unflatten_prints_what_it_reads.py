@@ -18,6 +18,7 @@
 # signatures = [["purity", "mismatch", "lower", "prints", "standard output"]]
 # fix = "unflatten_prints_nothing"
 # upstream = ""
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/export/unflatten.py, _IVals.read: print(\"Checking mutability\", ...)"
 #
 # [tool.exportdiff.versions]

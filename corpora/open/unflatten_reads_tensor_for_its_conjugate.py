@@ -26,7 +26,9 @@
 #   ["state", "mismatch", "conj-bit", "buffer", "at-start"],
 # ]
 # fix = "unflatten_tells_tensors_by_dtype"
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/pull/125758"
+# upstream-match = "place"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/export/unflatten.py, UnflattenedModule.__init__, _id: no dtype and no bits in _TensorID"
 #
 # [tool.exportdiff.versions]

@@ -18,7 +18,9 @@
 # status = "open"
 # signatures = [["outputs", "mismatch", "python-value", "fresh"]]
 # fix = "unflatten_returns_constants_of_module"
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/pull/128260"
+# upstream-match = "place"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/export/unflatten.py, _ModuleFrame.finalize_outputs: orig_outputs.append(None)"
 #
 # [tool.exportdiff.versions]

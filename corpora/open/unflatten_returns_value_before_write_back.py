@@ -19,6 +19,7 @@
 # signatures = [["structure", "mismatch", "steps", "operands", "input", "result"]]
 # fix = "unflatten_returns_what_it_writes_to"
 # upstream = ""
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/export/unflatten.py, _inplace_buffer_and_input_mutations: return_args"
 #
 # [tool.exportdiff.versions]

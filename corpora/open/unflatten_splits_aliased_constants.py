@@ -18,7 +18,9 @@
 # status = "open"
 # signatures = [["sharing", "mismatch", "one-tensor-became-several"]]
 # fix = "unflatten_shares_constants"
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/pull/125758"
+# upstream-match = "place"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/export/unflatten.py, UnflattenedModule.__init__, the loop over constants"
 #
 # [tool.exportdiff.versions]

@@ -26,7 +26,9 @@
 #     ],
 # ]
 # fix = "unflatten_tells_parameters_from_their_views"
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/pull/125758"
+# upstream-match = "place"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/export/unflatten.py, UnflattenedModule.__init__, consts_map"
 #
 # [tool.exportdiff.versions]

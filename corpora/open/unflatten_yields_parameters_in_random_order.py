@@ -20,6 +20,7 @@
 # fix = "dispatcher_yields_state_in_order"
 # hash-seeds = 4
 # upstream = ""
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/export/unflatten.py, UnflattenedModule._dispatch_modules: attrs_map = defaultdict(set)"
 #
 # [tool.exportdiff.versions]

@@ -18,7 +18,9 @@
 # status = "open"
 # signatures = [["purity", "mismatch", "run", "global", "raised", "functorch level"]]
 # fix = "graphs_leave_levels_when_they_raise"
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/pull/122074"
+# upstream-match = "mechanism"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/fx/graph_module.py, GraphModule.recompile: code without try and finally"
 #
 # [tool.exportdiff.versions]
