@@ -22,6 +22,7 @@
 # upstream-match = "place"
 # upstream-searched = "2026-11-26"
 # at-fault = "torch/_higher_order_ops/wrap.py, tag_activation_checkpoint_impl: preserve_rng_state"
+# workaround = "code"
 #
 # [tool.exportdiff.versions]
 # "2.9.1" = "fixed"
@@ -57,6 +58,16 @@ def show():
     y = torch.compile(model, backend="eager")(*args)
     y.sum().backward()
     return 0, int(((y != 0) != (model.weight.grad != 0)).sum())
+
+
+def make_workaround():
+    """Call dropout outside of the checkpoint."""
+
+    class Dropping(Model):
+        def forward(self, x):
+            return nn.functional.dropout(x * self.weight)
+
+    return Dropping(), (torch.ones(64),)
 
 
 if __name__ == "__main__":

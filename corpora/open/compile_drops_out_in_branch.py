@@ -22,6 +22,7 @@
 # upstream-match = "place"
 # upstream-searched = "2026-11-26"
 # at-fault = "torch/_higher_order_ops/utils.py, check_input_alias_and_mutation_return_outputs: node.args"
+# workaround = "code"
 #
 # [tool.exportdiff.versions]
 # "2.9.1" = "other"
@@ -64,6 +65,25 @@ def show():
     compiled.compile(backend="aot_eager")
     compiled(*args)
     return model.last, compiled.last
+
+
+def make_workaround():
+    """Return the new value from both branches, and write it to the buffer after torch.cond."""
+
+    class Returning(Model):
+        def keep(self, x):
+            return x + 1, x * 2
+
+        def leave(self, x):
+            return -x, self.last.clone()
+
+        @torch.no_grad()
+        def forward(self, x):
+            result, last = torch.cond(x.sum() > 0, self.keep, self.leave, (x,))
+            self.last.copy_(last)
+            return result
+
+    return Returning(), (torch.ones(2),)
 
 
 if __name__ == "__main__":

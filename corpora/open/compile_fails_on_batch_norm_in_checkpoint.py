@@ -22,6 +22,7 @@
 # upstream-match = "place"
 # upstream-searched = "2026-11-26"
 # at-fault = "torch/_higher_order_ops/wrap.py, tag_activation_checkpoint_impl: checkpoint(..., *args)"
+# workaround = "code"
 #
 # [tool.exportdiff.versions]
 # "2.9.1" = "fixed"
@@ -60,6 +61,17 @@ def show():
     model(*args).sum().backward()
     out = torch.compile(model, backend="eager")(*args)
     out.sum().backward()
+
+
+def make_workaround():
+    """Leave the checkpoint out of the compiled graph with torch.compiler.disable."""
+
+    class Disabling(Model):
+        @torch.compiler.disable
+        def forward(self, x):
+            return super().forward(x)
+
+    return Disabling(), (torch.ones(2, 3),)
 
 
 if __name__ == "__main__":

@@ -23,6 +23,7 @@
 # upstream-match = "mechanism"
 # upstream-searched = "2026-11-26"
 # at-fault = "torch/_higher_order_ops/wrap.py, tag_activation_checkpoint_impl: context_fn_with_graph_id"
+# workaround = "code"
 #
 # [tool.exportdiff.versions]
 # "2.9.1" = "fixed"
@@ -60,6 +61,19 @@ def make():
 def show():
     model, args = make()
     return model(*args), torch.compile(model, backend="eager")(*args)
+
+
+def make_workaround():
+    """Compute both branches, and choose with torch.where."""
+
+    class Choosing(nn.Module):
+        def forward(self, x):
+            def body(x):
+                return torch.where(x.sum() > 0, x.sin(), x.cos())
+
+            return checkpoint(body, x, use_reentrant=False)
+
+    return Choosing(), (torch.ones(1),)
 
 
 if __name__ == "__main__":

@@ -32,6 +32,7 @@
 # upstream-match = "mechanism"
 # upstream-fix = "https://github.com/pytorch/pytorch/pull/191686"
 # at-fault = "torch/_higher_order_ops/while_loop.py, while_loop_func: _check_alias_and_mutation"
+# workaround = "code"
 #
 # [tool.exportdiff.versions]
 # "2.9.1" = "shows"
@@ -66,6 +67,17 @@ def make():
 def show():
     model, args = make()
     return model(*args), torch.compile(model, backend="aot_eager")(*args)
+
+
+def make_workaround():
+    """Carry a copy of the tensor that the body reads."""
+
+    class Copying(Model):
+        def forward(self, x):
+            carried = (torch.tensor(0), x.clone())
+            return while_loop(lambda i, y: i < 2, lambda i, y: (i + 1, y + x), carried)[1]
+
+    return Copying(), (torch.ones(1),)
 
 
 if __name__ == "__main__":

@@ -25,6 +25,7 @@
 # at-fault = """
 # torch/_functorch/_aot_autograd/runtime_wrappers.py, _transform_raw_returns does not hide a view that is an
 # ordinary output"""
+# workaround = "code"
 #
 # [tool.exportdiff.versions]
 # "2.9.1" = "shows"
@@ -60,6 +61,16 @@ def show():
     model(*args).mul_(2)
     compiled = torch.compile(model, backend="aot_eager")
     return compiled(*args).mul_(2)
+
+
+def make_workaround():
+    """Take the view out of place, and return a copy of it."""
+
+    class Copying(Model):
+        def forward(self, x):
+            return (x * 2).unsqueeze(0).clone()
+
+    return Copying(), (torch.ones(2, requires_grad=True),)
 
 
 if __name__ == "__main__":

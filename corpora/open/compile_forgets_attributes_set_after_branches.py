@@ -22,6 +22,7 @@
 # upstream-match = "place"
 # upstream-searched = "2026-11-26"
 # at-fault = "torch/_dynamo/variables/higher_order_ops.py, trace_hop_function: another table"
+# workaround = "code"
 #
 # [tool.exportdiff.versions]
 # "2.9.1" = "fixed"
@@ -61,6 +62,17 @@ def show():
     model(*args)
     torch.compile(other, backend="eager")(*args)
     return model.count, other.count
+
+
+def make_workaround():
+    """Set the attribute once, before torch.cond."""
+
+    class Counting(Model):
+        def forward(self, x):
+            self.count += 2
+            return torch.cond(x.sum() > 0, torch.sin, torch.cos, (x,))
+
+    return Counting(), (torch.ones(1),)
 
 
 if __name__ == "__main__":

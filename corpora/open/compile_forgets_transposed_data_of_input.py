@@ -22,6 +22,7 @@
 # upstream-match = "place"
 # upstream-searched = "2026-11-26"
 # at-fault = "torch/_functorch/_aot_autograd/functional_utils.py, has_metadata_mutation: after set_"
+# workaround = "code"
 #
 # [tool.exportdiff.versions]
 # "2.9.1" = "shows"
@@ -55,6 +56,17 @@ def show():
     model, (x,) = make()
     torch.compile(model, backend="aot_eager")(x)
     return expected, tuple(x.shape)
+
+
+def make_workaround():
+    """Transpose the input in place."""
+
+    class Transposing(Model):
+        def forward(self, x):
+            x.t_()
+            return torch.ones(2)
+
+    return Transposing(), (torch.ones(4, 3),)
 
 
 if __name__ == "__main__":

@@ -22,6 +22,7 @@
 # upstream-match = "place"
 # upstream-searched = "2026-11-26"
 # at-fault = "torch/_dynamo/side_effects.py, track_runahead_tensor_and_symvar_side_effects: tensors alone"
+# workaround = "code"
 #
 # [tool.exportdiff.versions]
 # "2.9.1" = "shows"
@@ -60,6 +61,21 @@ def show():
     model(*args)
     torch.compile(other, backend="eager")(*args)
     return model.count, other.count
+
+
+def make_workaround():
+    """Read the buffer before torch.cond."""
+
+    class Reading(Model):
+        def forward(self, x):
+            count = self.count
+            y = torch.cond(x.sum() > 0, lambda x: x + count, lambda x: x + 1, (x,))
+            self.count = count + 1
+            return y
+
+    model = Reading()
+    model.register_buffer("count", torch.zeros(1))
+    return model, (torch.ones(1),)
 
 
 if __name__ == "__main__":

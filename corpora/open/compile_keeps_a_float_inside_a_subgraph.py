@@ -25,6 +25,7 @@
 # upstream-match = "mechanism"
 # upstream-fix = "https://github.com/pytorch/pytorch/pull/193254"
 # at-fault = "torch/_dynamo/variables/builder.py, wrap_symfloat: `item` may be put into a subgraph"
+# workaround = "code"
 #
 # [tool.exportdiff.versions]
 # "2.9.1" = "other"
@@ -68,6 +69,16 @@ def show():
     model(*args)
     model.scale = 3.0
     model(*args)
+
+
+def make_workaround():
+    """Use the float inside of the checkpoint only."""
+
+    class Scaling(Model):
+        def forward(self, x):
+            return checkpoint(lambda t: t * self.scale * self.scale, x, use_reentrant=False)
+
+    return Scaling(), (torch.ones(1),)
 
 
 if __name__ == "__main__":

@@ -23,6 +23,7 @@
 # upstream-searched = "2026-11-26"
 # at-fault = """
 # torch/_functorch/_aot_autograd/runtime_wrappers.py, AOTSyntheticBaseWrapper.pre_compile: output_info"""
+# workaround = "code"
 #
 # [tool.exportdiff.versions]
 # "2.9.1" = "shows"
@@ -63,6 +64,21 @@ def show():
     model.compile(backend="aot_eager")
     got = model(*args)
     return expected.requires_grad, got.requires_grad
+
+
+def make_workaround():
+    """Take the slice of the state that was written, not the other argument."""
+
+    class Slicing(Model):
+        def forward(self, state, first):
+            before = first * 2
+            state.copy_(self.w)
+            return before + state[:1]
+
+    model = Slicing()
+    model.w = nn.Parameter(torch.ones(2))
+    state = torch.zeros(2)
+    return model, (state, state[:1])
 
 
 if __name__ == "__main__":

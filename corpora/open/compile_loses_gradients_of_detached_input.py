@@ -24,6 +24,7 @@
 # upstream-match = "place"
 # upstream-searched = "2026-11-26"
 # at-fault = "torch/_functorch/_aot_autograd/collect_metadata_analysis.py, OutputType.alias_of_input"
+# workaround = "code"
 #
 # [tool.exportdiff.versions]
 # "2.9.1" = "shows"
@@ -58,6 +59,18 @@ def show():
     eager(*args).sum().backward()
     compiled(*make()[1]).sum().backward()
     return eager.bias.grad, compiled.bias.grad
+
+
+def make_workaround():
+    """Compute the result out of place, and copy it to the input."""
+
+    class Copying(Model):
+        def forward(self, x):
+            y = x.detach() + self.bias
+            x.copy_(y.detach())
+            return y
+
+    return Copying(), (torch.ones(2),)
 
 
 if __name__ == "__main__":

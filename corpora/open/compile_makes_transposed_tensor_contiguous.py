@@ -22,6 +22,7 @@
 # upstream-match = "mechanism"
 # upstream-fix = "https://github.com/pytorch/pytorch/pull/186328"
 # at-fault = "aten/src/ATen/FunctionalTensorWrapper.cpp, replace_: takes the strides of the functional result"
+# workaround = "code"
 #
 # [tool.exportdiff.versions]
 # "2.9.1" = "shows"
@@ -55,6 +56,17 @@ def make():
 def show():
     model, args = make()
     return model(*args).stride(), torch.compile(model, backend="aot_eager")(*args).stride()
+
+
+def make_workaround():
+    """Copy the filled values into the tensor."""
+
+    class Copying(Model):
+        def forward(self, x):
+            y = x.t().clone()
+            return y.copy_(y.masked_fill(x < 0, 0))
+
+    return Copying(), (torch.ones(2, 2),)
 
 
 if __name__ == "__main__":

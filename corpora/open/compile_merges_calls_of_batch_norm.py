@@ -22,6 +22,7 @@
 # upstream-match = "place"
 # upstream-searched = "2026-11-26"
 # at-fault = "torch/_functorch/compile_utils.py, fx_graph_cse: nodes_that_alias_outputs"
+# workaround = "code"
 #
 # [tool.exportdiff.versions]
 # "2.9.1" = "shows"
@@ -56,6 +57,17 @@ def show():
     model.compile(backend="aot_eager")
     one, other = model(*args)
     return False, one.data_ptr() == other.data_ptr()
+
+
+def make_workaround():
+    """Call batch norm once, and copy its result."""
+
+    class Copying(Model):
+        def forward(self, x):
+            y = nn.BatchNorm1d.forward(self, x)
+            return y, y.clone()
+
+    return Copying(2).eval(), (torch.ones(3, 2),)
 
 
 if __name__ == "__main__":

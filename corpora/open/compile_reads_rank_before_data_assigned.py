@@ -22,6 +22,7 @@
 # upstream-match = "place"
 # upstream-searched = "2026-11-26"
 # at-fault = "torch/_dynamo/variables/builtin.py, _call_setattr: what it returns replaces no reference"
+# workaround = "code"
 #
 # [tool.exportdiff.versions]
 # "2.9.1" = "shows"
@@ -60,6 +61,19 @@ def show():
     for x in (*args, torch.ones(2)):
         expected, got = eager(x), compiled(x)
     return expected, got
+
+
+def make_workaround():
+    """Ask the tensor that was assigned for its rank."""
+
+    class Asking(Model):
+        def forward(self, x):
+            self.buf.data = x
+            return self.buf * x.dim()
+
+    model = Asking()
+    model.register_buffer("buf", torch.tensor(1.0))
+    return model, (torch.tensor(1.0),)
 
 
 if __name__ == "__main__":

@@ -22,6 +22,7 @@
 # upstream-match = "mechanism"
 # upstream-fix = "https://github.com/pytorch/pytorch/pull/185981"
 # at-fault = "torch/_decomp/decompositions.py, dropout: returns input.clone()"
+# workaround = "code"
 #
 # [tool.exportdiff.versions]
 # "2.9.1" = "shows"
@@ -56,6 +57,16 @@ def show():
     got = torch.zeros(1)
     torch.compile(model, backend="aot_eager")(got)
     return expected, got
+
+
+def make_workaround():
+    """Call dropout in training only."""
+
+    class Skipping(Model):
+        def forward(self, x):
+            return x.add_(1)
+
+    return Skipping(), (torch.zeros(1),)
 
 
 if __name__ == "__main__":

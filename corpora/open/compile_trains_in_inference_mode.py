@@ -31,6 +31,7 @@
 # upstream-match = "place"
 # upstream-searched = "2026-11-26"
 # at-fault = "torch/_dynamo/utils.py, maybe_disable_inference_mode: takes inference mode for no_grad"
+# workaround = "code"
 #
 # [tool.exportdiff.versions]
 # "2.9.1" = "shows"
@@ -69,6 +70,16 @@ def show():
     model, args = make()
     with torch.inference_mode():
         return model(*args), torch.compile(model, backend="aot_eager")(*args)
+
+
+def make_workaround():
+    """Leave enable_grad out: it does nothing in inference mode."""
+
+    class Plain(Model):
+        def forward(self, x):
+            return (self.w * 2).exp() + x
+
+    return Plain(), (torch.ones(1),)
 
 
 if __name__ == "__main__":

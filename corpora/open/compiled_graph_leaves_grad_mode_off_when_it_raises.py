@@ -22,6 +22,7 @@
 # upstream-match = "mechanism"
 # upstream-searched = "2026-11-26"
 # at-fault = "torch/_dynamo/variables/ctx_manager.py, GradModeVariable: both ends are mere nodes"
+# workaround = "code"
 #
 # [tool.exportdiff.versions]
 # "2.9.1" = "shows"
@@ -59,6 +60,16 @@ def show():
     with contextlib.suppress(RuntimeError):  # the dtypes differ: eager raises as well
         torch.compile(model, backend="eager")(x.double(), y)
     return True, torch.is_grad_enabled()
+
+
+def make_workaround():
+    """Detach the inputs instead of switching gradients off."""
+
+    class Detaching(Model):
+        def forward(self, x, y):
+            return x.detach().reshape(-1, 1) @ y.detach().reshape(1, -1)  # the outer product
+
+    return Detaching(), (torch.ones(1), torch.ones(1))
 
 
 if __name__ == "__main__":

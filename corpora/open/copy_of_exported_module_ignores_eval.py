@@ -21,6 +21,7 @@
 # upstream-match = "mechanism"
 # upstream-searched = "2026-11-26"
 # at-fault = "torch/fx/graph_module.py, GraphModule.__deepcopy__: its list of attributes lacks these two"
+# workaround = "none: copy the exported program, and call module() of the copy"
 #
 # [tool.exportdiff.versions]
 # "2.9.1" = "shows"

@@ -20,6 +20,7 @@
 # upstream-match = "mechanism"
 # upstream-fix = "https://github.com/pytorch/pytorch/pull/191708"
 # at-fault = "torch/fx/graph_module.py, _copy_attr: register_buffer without persistent"
+# workaround = "none: copy the exported program, and call module() of the copy"
 #
 # [tool.exportdiff.versions]
 # "2.9.1" = "shows"

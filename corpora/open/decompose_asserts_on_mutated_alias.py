@@ -28,6 +28,7 @@
 # upstream-fix = "https://github.com/pytorch/pytorch/pull/174530"
 # upstream-searched = "2026-11-26"
 # at-fault = "torch/_functorch/_aot_autograd/graph_compile.py, aot_stage2_export"
+# workaround = "code"
 #
 # [tool.exportdiff.versions]
 # "2.9.1" = "fixed"
@@ -67,6 +68,25 @@ def make():
 def show():
     model, args = make()
     torch.export.export(model, args).run_decompositions()
+
+
+def make_workaround():
+    """Register the buffer under one name, and give it the other as a property."""
+
+    class Aliasing(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.register_buffer("count", torch.zeros(1))
+
+        @property
+        def calls(self):
+            return self.count
+
+        def forward(self, x):
+            self.count.add_(1)
+            return x + self.count
+
+    return Aliasing(), (torch.ones(1),)
 
 
 if __name__ == "__main__":

@@ -23,6 +23,7 @@
 # defended = "https://github.com/pytorch/pytorch/issues/153062: expected of non-strict tracing"
 # at-fault = """
 # torch/_functorch/_aot_autograd/frontend_utils.py, _detect_attribute_assignment: modules alone"""
+# workaround = "none: export a copy of the model, made with copy.deepcopy"
 #
 # [tool.exportdiff.versions]
 # "2.9.1" = "shows"

@@ -22,6 +22,7 @@
 # upstream-searched = "2026-11-26"
 # at-fault = """
 # torch/_functorch/_aot_autograd/frontend_utils.py, _detect_attribute_assignment: no parameters"""
+# workaround = "none: clamp the parameter in place under no_grad, where it keeps its gradient"
 #
 # [tool.exportdiff.versions]
 # "2.9.1" = "shows"

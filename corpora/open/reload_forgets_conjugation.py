@@ -22,6 +22,7 @@
 # upstream-match = "symptom"
 # upstream-searched = "2026-11-26"
 # at-fault = "torch/export/pt2_archive/_package.py, _get_raw_tensor_bytes: the storage, whatever the bits"
+# workaround = "code"
 #
 # [tool.exportdiff.versions]
 # "2.9.1" = "shows"
@@ -61,6 +62,17 @@ def show():
     torch.export.save(torch.export.export(model, args), file)
     file.seek(0)
     return 1 - 2j, torch.export.load(file).module().buf.item()
+
+
+def make_workaround():
+    """Resolve the conjugation before registering the buffer."""
+
+    class Resolved(Model):
+        def __init__(self):
+            torch.nn.Module.__init__(self)
+            self.register_buffer("buf", torch.tensor(1 + 2j).conj().resolve_conj())
+
+    return Resolved(), (torch.ones(1),)
 
 
 if __name__ == "__main__":

@@ -22,6 +22,7 @@
 # upstream-match = "place"
 # upstream-searched = "2026-11-26"
 # at-fault = "torch/export/pt2_archive/_package.py, _package_exported_programs: weights and constants apart"
+# workaround = "code"
 #
 # [tool.exportdiff.versions]
 # "2.9.1" = "shows"
@@ -64,6 +65,21 @@ def show():
     torch.export.save(torch.export.export(model, args), file)
     file.seek(0)
     return model(*args), torch.export.load(file).module()(*args)
+
+
+def make_workaround():
+    """Slice the buffer in forward."""
+
+    class Slicing(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.register_buffer("whole", torch.zeros(2))
+
+        def forward(self, x):
+            self.whole[:1].add_(1)
+            return x + self.whole
+
+    return Slicing(), (torch.zeros(2),)
 
 
 if __name__ == "__main__":

@@ -31,6 +31,7 @@
 # upstream-match = "mechanism"
 # upstream-fix = "https://github.com/pytorch/pytorch/pull/187391"
 # at-fault = "torch/_export/serde/serialize.py, serialize_argument_spec: no branch for SymBoolArgument"
+# workaround = "code"
 #
 # [tool.exportdiff.versions]
 # "2.9.1" = "shows"
@@ -68,6 +69,21 @@ def show():
     model, args = make()
     ep = torch.export.export(model, args, dynamic_shapes=dynamic_shapes())
     torch.export.save(ep, io.BytesIO())
+
+
+def make_workaround():
+    """Return the size, and compare it after the call."""
+
+    class Returning(Model):
+        def forward(self, x):
+            return x, x.shape[0]
+
+    return Returning(), (torch.ones(3),)
+
+
+def workaround_call(module, x):
+    y, size = module(x)
+    return y, size > 4
 
 
 if __name__ == "__main__":

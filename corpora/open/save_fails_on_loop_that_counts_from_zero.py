@@ -27,6 +27,7 @@
 # upstream-match = "place"
 # upstream-searched = "2026-11-26"
 # at-fault = "torch/_export/serde/serialize.py, serialize_input: 'Unsupported list/tuple argument type'"
+# workaround = "code"
 #
 # [tool.exportdiff.versions]
 # "2.9.1" = "shows"
@@ -60,6 +61,16 @@ def show():
     model, args = make()
     ep = torch.export.export(model, args)
     torch.export.save(ep, io.BytesIO())
+
+
+def make_workaround():
+    """Count in a tensor."""
+
+    class Counting(Model):
+        def forward(self, x):
+            return while_loop(lambda i, x: i < 3, lambda i, x: (i + 1, x * 2), (torch.tensor(0), x))[1]
+
+    return Counting(), (torch.ones(2),)
 
 
 if __name__ == "__main__":

@@ -23,6 +23,7 @@
 # upstream-fix = "https://github.com/pytorch/pytorch/pull/197128"
 # upstream-searched = "2026-11-26"
 # at-fault = "torch/return_types.py, pytree_register_structseq: registers no serialized_type_name"
+# workaround = "code"
 #
 # [tool.exportdiff.versions]
 # "2.9.1" = "shows"
@@ -54,6 +55,16 @@ def make():
 def show():
     model, args = make()
     torch.export.save(torch.export.export(model, args), io.BytesIO())
+
+
+def make_workaround():
+    """Return a tuple."""
+
+    class Plain(Model):
+        def forward(self, x):
+            return tuple(x.topk(1))
+
+    return Plain(), (torch.ones(2),)
 
 
 if __name__ == "__main__":

@@ -25,6 +25,7 @@
 # upstream-fix = "https://github.com/pytorch/pytorch/pull/185084"
 # upstream-searched = "2026-11-26"
 # at-fault = "torch/fx/experimental/proxy_tensor.py, set_meta: its tensor_meta adds guards"
+# workaround = "none: export with 3 as the smallest size"
 #
 # [tool.exportdiff.versions]
 # "2.9.1" = "shows"

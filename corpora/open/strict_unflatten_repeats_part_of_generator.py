@@ -21,6 +21,7 @@
 # upstream = ""
 # upstream-searched = "2026-11-26"
 # at-fault = "torch/_dynamo/symbolic_convert.py, InliningInstructionTranslator, parent.nn_module_stack"
+# workaround = "code"
 #
 # [tool.exportdiff.versions]
 # "2.9.1" = "shows"
@@ -64,6 +65,18 @@ def show():
     model, args = make()
     program = torch.export.export(model, args, strict=True)
     return model(*args), torch.export.unflatten(program)(*args)
+
+
+def make_workaround():
+    """Return a tuple instead of a generator."""
+
+    class Returning(Child):
+        def forward(self, x):
+            return x.sin(), x.cos()
+
+    model = Model()
+    model.child = Returning()
+    return model, (torch.ones(2),)
 
 
 if __name__ == "__main__":

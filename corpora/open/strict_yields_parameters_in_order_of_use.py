@@ -17,9 +17,11 @@
 # status = "open"
 # signatures = [["structure", "mismatch", "order", "parameters"]]
 # fix = "strict_keeps_the_order_of_parameters"
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/pull/160600"
+# upstream-match = "symptom"
 # upstream-searched = "2026-11-26"
 # at-fault = "torch/export/_trace.py, _strict_export: gm_torch_level keeps the order of Dynamo"
+# workaround = "code"
 #
 # [tool.exportdiff.versions]
 # "2.9.1" = "shows"
@@ -57,6 +59,11 @@ def show():
     model, args = make()
     exported = torch.export.export(model, args, strict=True).module()
     return [*dict(model.named_parameters())], [*dict(exported.named_parameters())]
+
+
+def workaround_options():
+    """Export without strict, which is the default."""
+    return {"strict": False}
 
 
 if __name__ == "__main__":

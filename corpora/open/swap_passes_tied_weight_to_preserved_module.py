@@ -20,6 +20,7 @@
 # upstream = ""
 # upstream-searched = "2026-11-26"
 # at-fault = "torch/export/unflatten.py, _ModuleFrame.remap_input: add_placeholder for any input"
+# workaround = "code"
 #
 # [tool.exportdiff.versions]
 # "2.9.1" = "shows"
@@ -68,6 +69,24 @@ def show():
     unflattened = torch.export.unflatten(program)
     unflattened.decoder = model.decoder
     unflattened(*args)
+
+
+def make_workaround():
+    """Pass the weight as an argument."""
+
+    class Receiving(Decoder):
+        def forward(self, x, weight):
+            return x @ weight.t()
+
+    class Passing(Model):
+        def __init__(self):
+            super().__init__()
+            self.decoder = Receiving(self.embedding)
+
+        def forward(self, x):
+            return self.decoder(self.embedding(x), self.embedding.weight)
+
+    return Passing(), (torch.tensor([1, 2]),)
 
 
 if __name__ == "__main__":

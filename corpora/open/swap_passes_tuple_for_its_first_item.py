@@ -22,6 +22,7 @@
 # upstream-match = "place"
 # upstream-searched = "2026-11-26"
 # at-fault = "torch/export/_swap.py, _try_remove_connecting_pytrees"
+# workaround = "code"
 #
 # [tool.exportdiff.versions]
 # "2.9.1" = "shows"
@@ -67,6 +68,24 @@ def show():
     ep = torch.export.export(model, args, preserve_module_call_signature=names)
     swapped = _swap_modules(ep, {name: model.get_submodule(name) for name in names})
     return model(*args), swapped(*args)
+
+
+def make_workaround():
+    """Return only the tensor that the next module takes."""
+
+    class Single(Attention):
+        def forward(self, x):
+            return x + 1
+
+    class Passing(Model):
+        def __init__(self):
+            super().__init__()
+            self.attention = Single()
+
+        def forward(self, x):
+            return self.dropout(self.attention(x))
+
+    return Passing().eval(), (torch.ones(1),)
 
 
 if __name__ == "__main__":

@@ -22,6 +22,7 @@
 # upstream-match = "place"
 # upstream-searched = "2026-11-26"
 # at-fault = "torch/export/unflatten.py, _ModuleFrame.remap_input: module_call_graph.get(self.fqn) is None"
+# workaround = "code"
 #
 # [tool.exportdiff.versions]
 # "2.9.1" = "shows"
@@ -62,6 +63,20 @@ def show():
     model, args = make()
     ep = torch.export.export(model, args, preserve_module_call_signature=("0.0", "0.1"))
     return model(*args), torch.export.unflatten(ep)(*args)
+
+
+def make_workaround():
+    """Return a new tensor from the submodule."""
+
+    class Multiplying(Triple):
+        def forward(self, x):
+            return x * 3
+
+    class Passing(Block):
+        def forward(self, x):
+            return self[1](self[0](x)) + 0
+
+    return torch.nn.Sequential(Passing(torch.nn.Tanh(), Multiplying())), (torch.ones(1),)
 
 
 if __name__ == "__main__":

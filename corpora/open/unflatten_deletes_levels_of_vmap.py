@@ -20,9 +20,11 @@
 #     ["outputs", "crash", "run", "RuntimeError", "Either your tensor may have escaped from inside"],
 # ]
 # fix = "vmap_levels_are_side_effects"
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/pull/154650"
+# upstream-match = "place"
 # upstream-searched = "2026-11-26"
 # at-fault = "torch/fx/node.py, Node.is_impure: knows the levels of jvp alone (_side_effectful_functions)"
+# workaround = "code"
 #
 # [tool.exportdiff.versions]
 # "2.9.1" = "shows"
@@ -55,6 +57,16 @@ def show():
     model, args = make()
     ep = torch.export.export(model, args, strict=False)
     return ep.module()(*args), torch.export.unflatten(ep)(*args)
+
+
+def make_workaround():
+    """Write the batched operator without torch.vmap."""
+
+    class Batched(Model):
+        def forward(self, x):
+            return x * x
+
+    return Batched(), (torch.ones(2, 1),)
 
 
 if __name__ == "__main__":

@@ -22,6 +22,7 @@
 # upstream-match = "place"
 # upstream-searched = "2026-11-26"
 # at-fault = "torch/export/unflatten.py, _IVals.update: n.name in node_names"
+# workaround = "code"
 #
 # [tool.exportdiff.versions]
 # "2.9.1" = "shows"
@@ -68,6 +69,28 @@ def show():
     torch.export.unflatten(ep)(*make()[1])
     unflattened = torch.export.unflatten(ep.run_decompositions())
     return model(*make()[1]), unflattened(*make()[1])
+
+
+def make_workaround():
+    """Return a new tensor from the submodule, and copy the last one to the input."""
+
+    class Dividing(Halve):
+        def forward(self, x):
+            return x / 2
+
+    class Copying(Model):
+        def __init__(self):
+            super().__init__()
+            self.halve = Dividing()
+
+        def forward(self, x):
+            y = x
+            for _ in range(3):
+                y = self.halve(y)
+            x.copy_(y)
+            return y * 2
+
+    return Copying(), (torch.full((1,), 5.0),)
 
 
 if __name__ == "__main__":

@@ -33,6 +33,7 @@
 # upstream-fix = "https://github.com/pytorch/pytorch/pull/175914"
 # upstream-searched = "2026-11-26"
 # at-fault = "torch/export/unflatten.py, _ModuleFrame.remap_input: takes any getitem for one of sizes"
+# workaround = "none: write with an operator of PyTorch, where other known bugs of unflatten remain"
 #
 # [tool.exportdiff.versions]
 # "2.9.1" = "shows"

@@ -32,6 +32,7 @@
 # upstream-match = "place"
 # upstream-searched = "2026-11-26"
 # at-fault = "torch/_export/utils.py, node_inline_: new_output.users.clear()"
+# workaround = "code"
 #
 # [tool.exportdiff.versions]
 # "2.9.1" = "shows"
@@ -68,6 +69,18 @@ def show():
     model, args = make()
     ep = torch.export.export(model, args, strict=False)
     return model(*args), torch.export.unflatten(ep)(*args)
+
+
+def make_workaround():
+    """Delete the line without effect."""
+
+    class Shorter(Model):
+        def forward(self, x):
+            x = x + 1
+            with torch.no_grad():
+                return x + 3
+
+    return Shorter(), (torch.ones(1),)
 
 
 if __name__ == "__main__":

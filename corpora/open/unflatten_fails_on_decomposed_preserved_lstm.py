@@ -22,6 +22,7 @@
 # upstream-match = "place"
 # upstream-searched = "2026-11-26"
 # at-fault = "torch/export/exported_program.py, _get_updated_module_call_graph: provenance[history[-1].name]"
+# workaround = "code"
 #
 # [tool.exportdiff.versions]
 # "2.9.1" = "shows"
@@ -62,6 +63,25 @@ def show():
     ep = torch.export.export(model, args, preserve_module_call_signature=("rnn",))
     program = ep.run_decompositions()
     torch.export.unflatten(program)
+
+
+def make_workaround():
+    """Compute with the result of the LSTM in the preserved submodule."""
+
+    class Doubled(nn.LSTM):
+        def forward(self, x):
+            return super().forward(x)[0] * 2
+
+    class Calling(Model):
+        def __init__(self):
+            nn.Module.__init__(self)
+            self.rnn = Doubled(2, 2)
+
+        def forward(self, x):
+            return self.rnn(x)
+
+    torch.manual_seed(0)
+    return Calling(), (torch.ones(2, 1, 2),)
 
 
 if __name__ == "__main__":

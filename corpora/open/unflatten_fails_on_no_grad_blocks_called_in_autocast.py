@@ -25,6 +25,7 @@
 # upstream = ""
 # upstream-searched = "2026-11-26"
 # at-fault = "torch/fx/passes/split_module.py, split_module: new_node.meta = node.meta.copy()"
+# workaround = "code"
 #
 # [tool.exportdiff.versions]
 # "2.9.1" = "shows"
@@ -72,6 +73,19 @@ def show():
     model, args = make()
     ep = torch.export.export(model, args)
     return model(*args), torch.export.unflatten(ep)(*args)
+
+
+def make_workaround():
+    """Detach the statistics instead of computing them under no_grad."""
+
+    class Detaching(Norm):
+        def forward(self, x):
+            x = x - x.mean().detach()
+            return x / x.abs().mean().detach()
+
+    model = Model()
+    model.norm = Detaching()
+    return model, (torch.tensor([1.0, 2.0]),)
 
 
 if __name__ == "__main__":

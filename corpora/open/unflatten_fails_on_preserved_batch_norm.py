@@ -23,6 +23,7 @@
 # upstream-match = "place"
 # upstream-searched = "2026-11-26"
 # at-fault = "torch/export/exported_program.py, _get_updated_module_call_graph: provenance of the last node"
+# workaround = "none: a copy of the result mends the crash; then the mode is that of the export"
 #
 # [tool.exportdiff.versions]
 # "2.9.1" = "shows"

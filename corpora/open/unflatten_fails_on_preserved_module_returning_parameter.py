@@ -32,6 +32,7 @@
 # upstream-match = "place"
 # upstream-searched = "2026-11-26"
 # at-fault = "torch/export/unflatten.py, _ModuleFrame.finalize_outputs: get_actual_output_node"
+# workaround = "code"
 #
 # [tool.exportdiff.versions]
 # "2.9.1" = "shows"
@@ -66,6 +67,18 @@ def show():
     model, args = make()
     ep = torch.export.export(model, args, preserve_module_call_signature=("0",))
     torch.export.unflatten(ep)(*args)
+
+
+def make_workaround():
+    """Return a copy of the parameter."""
+
+    class Copying(Child):
+        def forward(self, x):
+            return x + 1, self.weight.clone()
+
+    child = Copying()
+    child.weight = torch.nn.Parameter(torch.ones(1))
+    return torch.nn.Sequential(child), (torch.ones(1),)
 
 
 if __name__ == "__main__":

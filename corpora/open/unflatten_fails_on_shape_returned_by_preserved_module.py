@@ -25,6 +25,7 @@
 # upstream-fix = "https://github.com/pytorch/pytorch/pull/111993"
 # upstream-searched = "2026-11-26"
 # at-fault = "torch/fx/_pytree.py, tree_flatten_spec: spec != real_spec"
+# workaround = "code"
 #
 # [tool.exportdiff.versions]
 # "2.9.1" = "shows"
@@ -65,6 +66,18 @@ def show():
     program = torch.export.export(model, args, preserve_module_call_signature=("encoder",))
     unflattened = torch.export.unflatten(program)
     unflattened(*args)
+
+
+def make_workaround():
+    """Return a tuple."""
+
+    class Plain(Encoder):
+        def forward(self, x):
+            return x.relu(), tuple(x.shape)
+
+    model = Model()
+    model.encoder = Plain()
+    return model, (torch.ones(2, 3),)
 
 
 if __name__ == "__main__":

@@ -25,6 +25,7 @@
 # upstream-match = "place"
 # upstream-searched = "2026-11-26"
 # at-fault = "torch/export/_trace.py, _move_non_persistent_buffers_to_tensor_constants: one name"
+# workaround = "none: let the buffer persist, which adds it to the state of the model"
 #
 # [tool.exportdiff.versions]
 # "2.9.1" = "shows"

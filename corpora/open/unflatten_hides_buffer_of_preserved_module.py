@@ -22,6 +22,7 @@
 # upstream-match = "place"
 # upstream-searched = "2026-11-26"
 # at-fault = "torch/export/unflatten.py, InterpreterModuleDispatcher.__init__: setattr"
+# workaround = "code"
 #
 # [tool.exportdiff.versions]
 # "2.9.1" = "shows"
@@ -62,6 +63,14 @@ def show():
     model, args = make()
     ep = torch.export.export(model, args, preserve_module_call_signature=("child",))
     return [*model.state_dict()], [*torch.export.unflatten(ep).state_dict()]
+
+
+def make_workaround():
+    """Make it a parameter that needs no gradient."""
+    model = Model()
+    model.child = Child()
+    model.child.offset = torch.nn.Parameter(torch.ones(1), requires_grad=False)
+    return model, (torch.ones(1),)
 
 
 if __name__ == "__main__":

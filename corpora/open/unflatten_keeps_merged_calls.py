@@ -22,6 +22,7 @@
 # upstream-match = "place"
 # upstream-searched = "2026-11-26"
 # at-fault = "torch/export/unflatten.py, _deduplicate_modules: the graph_module of each parent is older"
+# workaround = "none: copy the program, and unflatten the copy"
 #
 # [tool.exportdiff.versions]
 # "2.9.1" = "shows"

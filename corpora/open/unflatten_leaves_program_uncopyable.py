@@ -21,6 +21,7 @@
 # upstream-searched = "2026-11-26"
 # undetected-because = "each path has a program of its own, and copies it before it is unflattened"
 # at-fault = "torch/export/unflatten.py, UnflattenedModule.__init__: self.meta[\"unflattened_module\"] = self"
+# workaround = "none: copy the program before it is unflattened"
 #
 # [tool.exportdiff.versions]
 # "2.9.1" = "shows"

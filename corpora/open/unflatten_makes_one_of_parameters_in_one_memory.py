@@ -23,6 +23,7 @@
 # upstream-match = "place"
 # upstream-searched = "2026-11-26"
 # at-fault = "torch/export/unflatten.py, UnflattenedModule.__init__: _id"
+# workaround = "code"
 #
 # [tool.exportdiff.versions]
 # "2.9.1" = "shows"
@@ -66,6 +67,18 @@ def show():
     copy = torch.export.unflatten(torch.export.export(model, args))
     counts = [len(list(each.parameters())) for each in (model, copy)]
     return counts[0], counts[1]
+
+
+def make_workaround():
+    """Give each parameter its own memory."""
+
+    class Copying(Model):
+        def __init__(self):
+            super().__init__()
+            self.out.weight = nn.Parameter(self.out.weight.detach().clone())
+
+    torch.manual_seed(0)
+    return Copying(), (torch.arange(3),)
 
 
 if __name__ == "__main__":

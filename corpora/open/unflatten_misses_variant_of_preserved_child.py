@@ -22,6 +22,7 @@
 # upstream-match = "place"
 # upstream-searched = "2026-11-26"
 # at-fault = "torch/export/unflatten.py, UnflattenedModule._dispatch_modules: elide_call_indices"
+# workaround = "code"
 #
 # [tool.exportdiff.versions]
 # "2.9.1" = "shows"
@@ -67,6 +68,19 @@ def show():
     model, args = make()
     ep = torch.export.export(model, args, preserve_module_call_signature=("outer.child",))
     return model(*args), torch.export.unflatten(ep)(*args)
+
+
+def make_workaround():
+    """Pass the number as a tensor."""
+
+    class Passing(Model):
+        def forward(self, x):
+            return self.outer(self.outer(x, torch.tensor(2)), torch.tensor(3))
+
+    model = Passing()
+    model.outer = Outer()
+    model.outer.child = Child()
+    return model, (torch.ones(1),)
 
 
 if __name__ == "__main__":

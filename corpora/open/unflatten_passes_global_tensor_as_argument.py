@@ -24,6 +24,7 @@
 # upstream-match = "place"
 # upstream-searched = "2026-11-26"
 # at-fault = "torch/_export/passes/lift_constants_pass.py, get_constant_fqn: names the first reader alone"
+# workaround = "code"
 #
 # [tool.exportdiff.versions]
 # "2.9.1" = "shows"
@@ -69,6 +70,22 @@ def show():
     unflattened = torch.export.unflatten(ep)
     unflattened.second = model.second
     return model(*args), unflattened(*args)
+
+
+def make_workaround():
+    """Make the tensor a buffer of each submodule."""
+
+    class Owning(Child):
+        def __init__(self):
+            super().__init__()
+            self.register_buffer("scale", torch.tensor(2.0), persistent=False)
+
+        def forward(self, x):
+            return x * self.scale
+
+    model = Model()
+    model.first, model.second = Owning(), Owning()
+    return model, (torch.ones(1),)
 
 
 if __name__ == "__main__":

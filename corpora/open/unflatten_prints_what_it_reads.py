@@ -20,6 +20,7 @@
 # upstream = ""
 # upstream-searched = "2026-11-26"
 # at-fault = "torch/export/unflatten.py, _IVals.read: print(\"Checking mutability\", ...)"
+# workaround = "code"
 #
 # [tool.exportdiff.versions]
 # "2.9.1" = "shows"
@@ -59,6 +60,23 @@ def show():
     with contextlib.redirect_stdout(io.StringIO()) as printed:
         torch.export.unflatten(ep)
     return "", printed.getvalue()
+
+
+def make_workaround():
+    """Update the buffer in the submodule that reads it."""
+
+    class Shifting(torch.nn.BatchNorm1d):
+        def forward(self, x):
+            self.running_mean.add_(1)
+            return super().forward(x)
+
+    class Calling(Model):
+        def forward(self, x):
+            return self.child(x)
+
+    model = Calling()
+    model.child = Shifting(1)
+    return model.eval(), (torch.ones(1, 1),)
 
 
 if __name__ == "__main__":

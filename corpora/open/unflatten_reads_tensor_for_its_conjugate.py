@@ -30,6 +30,7 @@
 # upstream-match = "place"
 # upstream-searched = "2026-11-26"
 # at-fault = "torch/export/unflatten.py, UnflattenedModule.__init__, _id: no dtype and no bits in _TensorID"
+# workaround = "code"
 #
 # [tool.exportdiff.versions]
 # "2.9.1" = "shows"
@@ -65,6 +66,14 @@ def make():
 def show():
     model, args = make()
     return model(*args), torch.export.unflatten(torch.export.export(model, args))(*args)
+
+
+def make_workaround():
+    """Resolve the conjugation before registering the buffer."""
+    model = Model()
+    model.register_buffer("turn", torch.tensor([1j]))
+    model.register_buffer("back", model.turn.conj().resolve_conj())
+    return model, (torch.ones(1),)
 
 
 if __name__ == "__main__":

@@ -21,6 +21,7 @@
 # upstream = ""
 # upstream-searched = "2026-11-26"
 # at-fault = "torch/export/unflatten.py, process_forward_inputs: in_spec != signature.in_spec"
+# workaround = "code"
 #
 # [tool.exportdiff.versions]
 # "2.9.1" = "shows"
@@ -53,6 +54,11 @@ def show():
     model, args = make()
     unflattened = torch.export.unflatten(torch.export.export(model, args))
     unflattened(*args)
+
+
+def make_workaround():
+    """Pass a tuple."""
+    return Model(), (torch.ones(1), (2,))
 
 
 if __name__ == "__main__":

@@ -22,6 +22,7 @@
 # upstream-match = "place"
 # upstream-searched = "2026-11-26"
 # at-fault = "torch/export/unflatten.py, _ModuleFrame.finalize_outputs: orig_outputs.append(None)"
+# workaround = "code"
 #
 # [tool.exportdiff.versions]
 # "2.9.1" = "shows"
@@ -64,6 +65,24 @@ def show():
     model, args = make()
     ep = torch.export.export(model, args, preserve_module_call_signature=("child",))
     return model.child(*args)[1], torch.export.unflatten(ep).child(*args)[1]
+
+
+def make_workaround():
+    """Return the tensor only, and keep the number in the caller."""
+
+    class Single(Child):
+        def forward(self, x):
+            return x + 1
+
+    class Keeping(Model):
+        def __init__(self):
+            super().__init__()
+            self.child = Single()
+
+        def forward(self, x):
+            return self.child(x) * 3
+
+    return Keeping(), (torch.ones(1),)
 
 
 if __name__ == "__main__":

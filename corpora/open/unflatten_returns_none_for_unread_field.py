@@ -22,6 +22,7 @@
 # upstream-match = "symptom"
 # upstream-searched = "2026-11-26"
 # at-fault = "torch/export/_remove_effect_tokens_pass.py, _remove_effect_tokens: eliminate_dead_code"
+# workaround = "code"
 #
 # [tool.exportdiff.versions]
 # "2.9.1" = "shows"
@@ -73,6 +74,24 @@ def show():
     model, args = make()
     ep = torch.export.export(model, args, preserve_module_call_signature=("child",))
     torch.export.unflatten(ep)(*args)
+
+
+def make_workaround():
+    """Return only what the caller reads."""
+
+    class Single(Child):
+        def forward(self, x):
+            return x + 1
+
+    class Reading(Model):
+        def __init__(self):
+            super().__init__()
+            self.child = Single()
+
+        def forward(self, x):
+            return self.child(x)
+
+    return Reading(), (torch.ones(1),)
 
 
 if __name__ == "__main__":

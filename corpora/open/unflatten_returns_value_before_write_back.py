@@ -21,6 +21,7 @@
 # upstream = ""
 # upstream-searched = "2026-11-26"
 # at-fault = "torch/export/unflatten.py, _inplace_buffer_and_input_mutations: return_args"
+# workaround = "code"
 #
 # [tool.exportdiff.versions]
 # "2.9.1" = "shows"
@@ -53,6 +54,16 @@ def show():
     model, (x,) = make()
     ep = torch.export.export(model, (x,)).run_decompositions()
     return model(x) is x, torch.export.unflatten(ep)(x) is x
+
+
+def make_workaround():
+    """Return a copy."""
+
+    class Copying(Model):
+        def forward(self, x):
+            return x.add_(1).clone()
+
+    return Copying(), (torch.ones(1),)
 
 
 if __name__ == "__main__":

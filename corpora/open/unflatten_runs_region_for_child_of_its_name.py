@@ -21,6 +21,7 @@
 # upstream = "https://github.com/pytorch/pytorch/issues/164030"
 # upstream-match = "mechanism"
 # at-fault = "torch/export/exported_program.py, ExportedProgram.__init__: subgraphs keep names of the model"
+# workaround = "code"
 #
 # [tool.exportdiff.versions]
 # "2.9.1" = "shows"
@@ -63,6 +64,22 @@ def make():
 def show():
     model, args = make()
     return model(*args), torch.export.unflatten(torch.export.export(model, args))(*args)
+
+
+def make_workaround():
+    """Give the child another name."""
+
+    class Renamed(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.child = Child()
+
+        def forward(self, x):
+            with torch.no_grad():
+                a, b = x * 3, x * 4
+            return a, b, *self.child(x)
+
+    return Renamed(), (torch.tensor(5.0),)
 
 
 if __name__ == "__main__":

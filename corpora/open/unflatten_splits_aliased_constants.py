@@ -22,6 +22,7 @@
 # upstream-match = "place"
 # upstream-searched = "2026-11-26"
 # at-fault = "torch/export/unflatten.py, UnflattenedModule.__init__, the loop over constants"
+# workaround = "code"
 #
 # [tool.exportdiff.versions]
 # "2.9.1" = "shows"
@@ -61,6 +62,14 @@ def show():
     model(*args)
     unflattened(*args)
     return model.child.count, unflattened.child.count
+
+
+def make_workaround():
+    """Register the buffer in one module only."""
+    model = Model()
+    model.child = torch.nn.Module()
+    model.register_buffer("count", torch.zeros(1), persistent=False)
+    return model, (torch.ones(1),)
 
 
 if __name__ == "__main__":

@@ -30,6 +30,7 @@
 # upstream-match = "place"
 # upstream-searched = "2026-11-26"
 # at-fault = "torch/export/unflatten.py, UnflattenedModule.__init__, consts_map"
+# workaround = "none: detach the parameter in forward, which leaves the buffer out of the state"
 #
 # [tool.exportdiff.versions]
 # "2.9.1" = "shows"

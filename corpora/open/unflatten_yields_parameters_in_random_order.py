@@ -22,6 +22,7 @@
 # upstream = ""
 # upstream-searched = "2026-11-26"
 # at-fault = "torch/export/unflatten.py, UnflattenedModule._dispatch_modules: attrs_map = defaultdict(set)"
+# workaround = "none: find parameters by their names, not by their order"
 #
 # [tool.exportdiff.versions]
 # "2.9.1" = "shows"

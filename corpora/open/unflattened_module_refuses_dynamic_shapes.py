@@ -32,6 +32,7 @@
 # upstream-match = "mechanism"
 # upstream-fix = "https://github.com/pytorch/pytorch/pull/184966"
 # at-fault = "torch/export/dynamic_shapes.py, _combine_args: reads the signature of forward"
+# workaround = "none: export the result of ep.module() again instead"
 #
 # [tool.exportdiff.versions]
 # "2.9.1" = "shows"

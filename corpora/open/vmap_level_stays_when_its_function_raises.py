@@ -22,6 +22,7 @@
 # upstream-match = "mechanism"
 # upstream-searched = "2026-11-26"
 # at-fault = "torch/fx/graph_module.py, GraphModule.recompile: code without try and finally"
+# workaround = "code"
 #
 # [tool.exportdiff.versions]
 # "2.9.1" = "shows"
@@ -62,6 +63,16 @@ def show():
     with contextlib.suppress(IndexError):  # eager raises as well
         module(x, i + 1)
     return None, torch._C._functorch.maybe_current_level()
+
+
+def make_workaround():
+    """Index all rows at once, without torch.vmap."""
+
+    class Indexing(Model):
+        def forward(self, x, i):
+            return x[:, i]
+
+    return Indexing(), (torch.ones(2, 2), torch.tensor([1]))
 
 
 if __name__ == "__main__":

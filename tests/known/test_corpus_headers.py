@@ -93,6 +93,14 @@ def test_root_causes_are_ordered_by_severity_and_harm() -> None:
     assert {each.name for cause in all_causes() for each in cause.variants} == OTHERS.keys()
 
 
+def test_a_severe_entry_without_the_thread_of_its_cause_was_searched_for() -> None:
+    severe = {name: entry for name, entry in ROOTS.items() if entry.severity in ("A", "B")}
+    unknown = [name for name, entry in severe.items() if entry.upstream_match != "mechanism"]
+    assert [name for name in unknown if not severe[name].upstream_searched] == []
+    nameless = [name for name, entry in ALL.items() if entry.upstream and not entry.upstream_match]
+    assert nameless == []
+
+
 def test_a_patch_says_of_which_kind_it_is() -> None:
     assert [name for name, fixes in CANDIDATES.items() if len({fix.kind for fix in fixes}) != 1] == []
     kind = re.compile(r"^Kind: (mend|refuse|workaround)$", re.MULTILINE)
