@@ -48,7 +48,6 @@ def test_a_fix_belongs_to_one_root_cause() -> None:
 
 
 ALIKE = {
-    "decompose_fails_on_write_to_leaf_input": "it writes to an input, where the other writes to a parameter",
     "unflatten_takes_mask_of_pruned_module_for_weight": "people who prune a model search for it",
 }
 """Variants that show as another file does, and why each has a file."""
