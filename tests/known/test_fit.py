@@ -180,7 +180,7 @@ def test_only_what_changed_is_tried_again(corpora: pathlib.Path, capsys: pytest.
     assert again["two"].file != rows["two"] and again["two"].result is None
     # What an entry says of itself is no reason to try it again; what it does is.
     entry = corpora / "open" / "shows_one.py"
-    entry.write_text(entry.read_text().replace("# status", '# affected = ["0.1"]\n# status'))
+    entry.write_text(entry.read_text().replace("# status", '# title = "new"\n# status'))
     assert {each.name: each for each in fix_trials(corpora)}["one"].file == rows["one"]
     entry.write_text(entry.read_text().replace("sys.exit(", "sys.exit(0 + "))
     assert {each.name: each for each in fix_trials(corpora)}["one"].file != rows["one"]
@@ -224,8 +224,8 @@ def test_an_edited_torch_tries_again_the_fixes_of_edited_functions(
     monkeypatch.setattr(recorded_texts, "torch_version", lambda: "0.1")
     monkeypatch.setattr(recorded_texts, "torch_folder", lambda: corpora.parent / "torch")
     monkeypatch.setattr(left_out, "torch_folder", lambda: corpora.parent / "torch")
-    monkeypatch.setattr(left_out, "torch_digest", lambda: code.read_text())
     code = corpora.parent / f"tried_{corpora.parent.name}" / "code.py"
+    monkeypatch.setattr(left_out, "torch_digest", code.read_text)
     code.write_text(CODE.replace("return 3\n", "return 3\n\n\ndef between():\n    pass\n"))
     write(corpora, "mends", MENDS)
     second = PATCH.replace("1,2", "9,2").replace("wrong", "other").replace("return 3", "return 1")

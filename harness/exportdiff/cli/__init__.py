@@ -23,6 +23,7 @@ from exportdiff.cli import (
     features,
     fuzz,
     issue,
+    known,
     merge,
     minimize,
     paths,
@@ -53,6 +54,7 @@ COMMANDS = (
     replay,
     corpus,
     bisect,
+    known,
     issue,
     upstream,
     show,
@@ -114,10 +116,10 @@ def _run(argv: Sequence[str] | None) -> int:
         return 3
 
 
-def _say_left_out(corpora: pathlib.Path) -> None:
-    """Print one line if fixes do not fit a torch, for example because its files were edited."""
+def _say_left_out(corpora: pathlib.Path | None) -> None:
+    """Print one line if fixes do not fit this torch, for example because its files were edited."""
     try:
-        line = line_on_left_out_fixes(corpora)
+        line = "" if corpora is None else line_on_left_out_fixes(corpora)
     except ModuleNotFoundError:  # there is no torch: the command says so
         return
     if line:
