@@ -92,6 +92,13 @@ def test_the_pages_have_each_bug_once_with_all_that_people_ask_for() -> None:
     ] == []
 
 
+def test_what_is_fixed_in_the_newest_torch_comes_last_and_says_so() -> None:
+    fixed = [sheet for sheet in SHEETS if not sheet.open]
+    assert fixed == list(SHEETS[-len(fixed) :])
+    lines = [line for line in index_lines(SHEETS) if "(fixed in " in line]
+    assert {line.partition("]")[0].removeprefix("- [") for line in lines} == {each.entry.id for each in fixed}
+
+
 def test_a_program_is_short() -> None:
     """About ten lines; the longest have custom operators, or autograd functions."""
     lengths = sorted(len(list(filter(None, sheet.program.splitlines()))) for sheet in SHEETS)
