@@ -61,7 +61,7 @@ def run(arguments: argparse.Namespace) -> int:
     if any(arguments.folder.glob("*.patch")):
         raise UsageError(f"{arguments.folder} holds patches already; name another folder, or empty it")
     fixes = {name: fix for name, fix in read_fixes(CORPORA / FIXES).items() if not why_not_applicable(fix)}
-    wanted = [cause for cause in read_root_causes(CORPORA) if cause.fixes][: arguments.first]
+    wanted = [cause for cause in read_root_causes(CORPORA) if cause.fixes and cause.open][: arguments.first]
     server()  # before the threads
     commits: list[Commit] = []
     before: list[Fix] = []

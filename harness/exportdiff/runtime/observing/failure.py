@@ -71,6 +71,10 @@ _DISPATCH = {"__torch_function__", "__torch_dispatch__", "handle_torch_function"
 """Functions of torch that stand between a caller and the operator or method that it calls."""
 
 
+_COMPREHENSIONS = {"<listcomp>", "<dictcomp>", "<setcomp>"}
+"""Frames that exist before Python 3.12 only: signatures leave them out, so that they are equal everywhere."""
+
+
 def failure(error: BaseException, stage: Stage) -> Failure:
     """Return an exception as plain data."""
     codes = [frame.f_code for frame, _ in walk_tb(error.__traceback__)]
@@ -78,7 +82,7 @@ def failure(error: BaseException, stage: Stage) -> Failure:
     frames = [
         f"{pathlib.Path(code.co_filename).name}:{code.co_name}"
         for code in codes
-        if code.co_filename.startswith(_TORCH)
+        if code.co_filename.startswith(_TORCH) and code.co_name not in _COMPREHENSIONS
     ]
     informative = [frame for frame in frames if not is_plumbing(frame)]
     return Failure(

@@ -4,20 +4,22 @@
 #
 # [tool.exportdiff]
 # title = "torch.export._swap: deletes an in-place update under torch.no_grad"
-# severity = "C"
-# severity-because = "an update under no_grad, where _swap_modules swaps a module: silently deleted"
-# cause = """
-# _swap_modules calls eliminate_dead_code, and Node.is_impure does not ask what the subgraph of a higher order
-# operator does."""
+# variant-of = "unflatten_deletes_update_under_no_grad"
 # path = "nonstrict+preserve+swapped:module@cpu"
 # check = "outputs"
 # kind = "mismatch"
 # status = "open"
 # signatures = [["outputs", "mismatch", "value", "fresh"]]
-# fix = "swap_keeps_regions_with_side_effects"
+# fix = "regions_have_the_effects_of_their_bodies"
 # upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
-# at-fault = "torch/export/_swap.py, _swap_modules: gm.graph.eliminate_dead_code()"
+# at-fault = "torch/fx/node.py, Node.is_impure: higher order operators are pure, whatever their subgraphs do"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """The buffer keeps its zero once the child is swapped for itself.
 

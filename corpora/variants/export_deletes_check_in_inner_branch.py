@@ -4,21 +4,27 @@
 #
 # [tool.exportdiff]
 # title = "torch.export: deletes a torch.cond within a branch whose result is unused, with its effects"
-# severity = "B"
-# severity-because = "torch.cond in a branch of torch.cond, called for its check or update: silently deleted"
-# cause = """
-# eliminate_dead_code goes into the branches without the predicate of export, and Node.is_impure takes a
-# higher order operator for pure, whatever its subgraphs do."""
+# variant-of = "unflatten_deletes_update_under_no_grad"
 # path = "nonstrict:module@cpu"
 # check = "outputs"
 # kind = "mismatch"
 # status = "open"
 # signatures = [["state", "mismatch", "value", "buffer"]]
 # undetected-because = "example inputs and their variations are no tensors that fail a check of values"
-# fix = "dead_code_within_regions_is_asked_for_effects"
-# upstream = ""
-# affected = ["2.13.0"]
-# at-fault = "torch/fx/graph.py, Graph.eliminate_dead_code: has_side_effect does not look into subgraphs"
+# fix = "regions_have_the_effects_of_their_bodies"
+# upstream = "https://github.com/pytorch/pytorch/pull/166609"
+# upstream-match = "mechanism"
+# upstream-fix = "https://github.com/pytorch/pytorch/pull/166609"
+# upstream-searched = "2026-11-26"
+# defended = "https://github.com/pytorch/pytorch/pull/167443: users rely on removal despite effects"
+# at-fault = "torch/fx/node.py, Node.is_impure: higher order operators are pure, whatever their subgraphs do"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """The inner torch.cond checks its input; its result is unused, and export deletes it.
 
