@@ -365,7 +365,6 @@ def make():
     "made",
     [
         "TwoTensor(torch.ones(2, 3), torch.zeros(2, 3))",
-        "torch.nested.nested_tensor([torch.ones(2, 3), torch.zeros(4, 3)], layout=torch.jagged)",
         "torch.eye(3).to_sparse()",
     ],
 )
