@@ -46,8 +46,8 @@ def index_lines(sheets: Sequence[BugSheet]) -> Iterator[str]:
     yield ""
     yield "## By API\n"
     for api in APIS:
-        if own := [sheet for sheet in sheets if sheet.api is api]:
-            yield f"- [{api.title}]({page_name(api)}): {len(own)}"
+        number = sum(sheet.api is api for sheet in sheets)
+        yield f"- [{api.title}]({page_name(api)}): {number}"
     yield ""
     yield "## By what you write\n"
     for topic, title in TOPICS.items():
