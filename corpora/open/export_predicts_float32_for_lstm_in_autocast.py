@@ -30,7 +30,6 @@
 # "2.11.0" = "shows"
 # "2.13.0" = "shows"
 # "2.14.1" = "shows"
-# "2.15.0" = "other"
 # ///
 """Export takes the LSTM apart to see what it gives, without MKL-DNN; the program runs with it, in bfloat16.
 

@@ -78,8 +78,12 @@ NOT_TRIED = {
 
 def test_every_file_was_tried_on_each_version() -> None:
     missing = {name: TRIED - dict(entry.versions.rows).keys() for name, entry in ALL.items()}
-    assert {name: each for name, each in missing.items() if each} == NOT_TRIED, "run: exportdiff corpus bisect"
-    newest = re.search(r"^torch==(.*)$", (CORPORA.parent / "constraints-newest.txt").read_text(), re.MULTILINE)
+    assert {name: each for name, each in missing.items() if each} == NOT_TRIED, (
+        "run: exportdiff corpus bisect"
+    )
+    newest = re.search(
+        r"^torch==(.*)$", (CORPORA.parent / "constraints-newest.txt").read_text(), re.MULTILINE
+    )
     assert newest is not None and newest[1] in TRIED and PINNED in TRIED
 
 
