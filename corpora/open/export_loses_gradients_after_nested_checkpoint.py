@@ -19,7 +19,8 @@
 # status = "open"
 # signatures = [["outputs", "mismatch", "requires-grad"]]
 # fix = "record_no_grad_mode_of_autograd"
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/pull/185140"
+# upstream-match = "symptom"
 # upstream-searched = "2026-11-26"
 # at-fault = "torch/fx/experimental/proxy_tensor.py, PreDispatchTorchFunctionMode: _set_grad_enabled"
 # workaround = "code"
@@ -63,13 +64,13 @@ def show():
 
 
 def make_workaround():
-    """Use the outer checkpoint alone: it computes again what is inside of it, too."""
+    """Use the outer checkpoint only."""
 
-    class Outer(Model):
+    class Flat(Model):
         def inner(self, x):
             return torch.sin(x)
 
-    return Outer(), (torch.ones(1, requires_grad=True),)
+    return Flat(), (torch.ones(1, requires_grad=True),)
 
 
 if __name__ == "__main__":

@@ -44,6 +44,7 @@ from exportdiff.known.attribution.classification import Classification
 from exportdiff.known.corpus.entry import OPEN
 from exportdiff.runtime.paths import parse
 from support.evidence_of import make_finding
+from support.folders import CORPORA
 from support.schemas import validator
 
 MODULE, UNFLATTEN = "nonstrict:module@cpu", "nonstrict:unflatten@cpu"
@@ -386,6 +387,15 @@ def test_known_bugs_that_are_fixed_in_a_newer_torch_are_counted_apart(tmp_path: 
     for name in ("mended", "there", "gone"):
         tally(KnownSeen(2.0, name, name, FINDING, 1))
     assert (len(tally.known), tally.known_fixed) == (3, 1)
+
+
+def test_the_end_of_a_campaign_names_the_ids_of_known_bugs(folder: Folder) -> None:
+    names = ("strict_drops_assigned_buffer", "not_in_the_corpus")
+    seen = [KnownSeen(1.0, name, name, FINDING, 3) for name in names]
+    end = [CampaignFinished(2.0, "examples")]
+    lines = shown_at_the_end(folder, [*seen, *end], Tally(corpora=CORPORA)).splitlines()
+    named = {"  0 programs: XD200 strict_drops_assigned_buffer", "  0 programs: not_in_the_corpus"}
+    assert named < set(lines)
 
 
 def test_progress_lines_are_short_and_say_what_is_minimized(folder: Folder) -> None:

@@ -65,7 +65,7 @@ def test_without_a_workaround_the_text_says_why() -> None:
     assert found.workarounds == (
         "none: the mode is fixed by export; export the model once in train mode and once in eval mode",
     )
-    (found,) = _report("compile_returns_a_counter_for_the_result").found
+    (found,) = _report("compile_returns_a_copy_of_a_chunk").found
     assert (found.workarounds, found.as_dict()["workaround"]) == ((), None)
 
 
