@@ -54,7 +54,8 @@ class ReturnsTuple(nn.Module):
         for layer in self.layers:
             x = layer(x).relu()
             hidden.append(x)
-        return Prediction(x, hidden, None if labels is None else functional.cross_entropy(x, labels))
+        loss = None if labels is None else functional.cross_entropy(x, labels)
+        return Prediction(x, hidden, loss=loss)
 
 
 @dataclass

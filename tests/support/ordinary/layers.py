@@ -1,5 +1,8 @@
 """Models made of layers: vision, recurrent networks, attention, embeddings."""
 
+# To mypy, a buffer is a tensor or a module, and what a layer returns is anything.
+# mypy: disable-error-code="no-any-return, operator, index, arg-type, no-untyped-call, union-attr"
+
 from __future__ import annotations
 
 import torch

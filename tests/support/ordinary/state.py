@@ -1,5 +1,8 @@
 """Models that keep state, or use what Python and autograd offer around operators."""
 
+# To mypy, a buffer is a tensor or a module, and what a layer returns is anything.
+# mypy: disable-error-code="no-any-return, operator, index, arg-type, no-untyped-call, union-attr"
+
 from __future__ import annotations
 
 from typing import Any
@@ -18,6 +21,8 @@ def rows() -> tuple[Tensor]:
 
 @ordinary(rows, train=True)
 class MovingAverage(nn.Module):
+    mean: Tensor
+
     def __init__(self) -> None:
         super().__init__()
         self.register_buffer("mean", torch.zeros(3))
@@ -43,6 +48,8 @@ class AssignedAverage(MovingAverage):
 
 @ordinary(rows)
 class Counter(nn.Module):
+    steps: Tensor
+
     def __init__(self) -> None:
         super().__init__()
         self.register_buffer("steps", torch.tensor(0))
