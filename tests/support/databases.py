@@ -26,6 +26,7 @@ from exportdiff.judging.results import Verdict
 from exportdiff.known.attribution.knowledge import knowledge
 from exportdiff.lab.zoo.sources import SOURCES, model_named
 from exportdiff.runtime.patching.installed import install, without_fixes
+from support.ordinary.all import MODELS
 
 MODULES = "torch.testing._internal.common_modules"
 OPERATORS = "torch.testing._internal.hop_db"
@@ -91,6 +92,8 @@ def cases(database: str) -> Iterator[Case]:
         yield from _modules()
     elif database == "operators":
         yield from _operators()
+    elif database == "ordinary":
+        yield from (model.case() for model in MODELS)
     else:
         (source,) = (each for each in SOURCES if each.name == database)
         yield from (model_named(model.name).case() for model in source.models())
