@@ -56,7 +56,7 @@ EACH_COMMAND: dict[str, dict[int, str]] = {
         2: f"the file or {WRONG_ARGUMENT}, or the file fails in another way on every version",
     },
     "issue": {0: "the report is printed", 2: "the file does not show its bug"},
-    "upstream": {0: "the commits are written", 2: f"no fix works on this torch, or {WRONG_ARGUMENT}"},
+    "upstream": {0: "the commits are written", 2: f"no bug shows on this torch, or {WRONG_ARGUMENT}"},
     "show": {0: "the program is printed", 2: WRONG_ARGUMENT},
     "features": {0: "the tags are counted", 2: WRONG_ARGUMENT},
     "faults": {0: "every fault was detected", 1: "a fault was not detected", 2: WRONG_ARGUMENT},
