@@ -1,6 +1,6 @@
-"""Put another torch into a file of constraints: ``choose_torch.py constraints.txt 2.11.0``.
+"""Put another torch into constraints.txt: ``choose_torch.py 2.11.0``.
 
-``pinned`` leaves the file as it is, ``newest`` takes the line away, so that pip chooses the newest release.
+``pinned`` leaves the file as it is, ``newest`` replaces it by constraints-newest.txt.
 """
 
 from __future__ import annotations
@@ -9,22 +9,24 @@ import pathlib
 import re
 import sys
 
+PINNED = pathlib.Path("constraints.txt")
+NEWEST = pathlib.Path("constraints-newest.txt")
 LINE = re.compile(r"^torch==.*\n", re.MULTILINE)
 
 
-def chosen(constraints: str, torch: str) -> str:
+def chosen(constraints: str, newest: str, torch: str) -> str:
     """Return the constraints with this torch. Raises ValueError if they pin no torch."""
+    if torch in ("pinned", "newest"):
+        return constraints if torch == "pinned" else newest
     if not LINE.search(constraints):
         raise ValueError("no line begins with torch==")
-    if torch == "pinned":
-        return constraints
-    return LINE.sub("" if torch == "newest" else f"torch=={torch}\n", constraints)
+    return LINE.sub(f"torch=={torch}\n", constraints)
 
 
-def main(file: str, torch: str) -> None:
+def main(torch: str) -> None:
     """Rewrite the file."""
-    path = pathlib.Path(file)
-    path.write_text(chosen(path.read_text(encoding="utf-8"), torch), encoding="utf-8")
+    texts = [file.read_text(encoding="utf-8") for file in (PINNED, NEWEST)]
+    PINNED.write_text(chosen(*texts, torch), encoding="utf-8")
 
 
 if __name__ == "__main__":

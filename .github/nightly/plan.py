@@ -5,7 +5,7 @@ Reads the settings from the environment, and prints ``legs=…`` and ``jobs=…`
 - ``SHARDS``: the number of shards; ``TORCHES``: ``pinned newest``, for example;
 - ``GPU_RUNNER``: the label of a runner with a GPU; empty: there is none, and no leg for it;
 - ``NIGHTLY_INDEX``: the package index of torch's nightly builds; empty: there is no leg for them;
-- ``NEWEST``, ``NIGHTLY``: the versions that these words mean tonight, so that all shards have the same.
+- ``NIGHTLY``: the nightly build of tonight, so that all shards have the same.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def legs(settings: Mapping[str, str]) -> list[dict[str, str]]:
         raise ValueError(f"TORCHES: {', '.join(unknown)}; there are {', '.join(TORCHES)}")
     if not settings.get("NIGHTLY_INDEX"):
         wanted = [name for name in wanted if name != "nightly"]
-    versions = {"pinned": "pinned", **{name: settings[name.upper()] for name in wanted if name != "pinned"}}
+    versions = {"pinned": "pinned", "newest": "newest", "nightly": settings.get("NIGHTLY", "")}
     return [
         {
             "leg": f"{name}-{device}",

@@ -1,4 +1,7 @@
-"""Print the version that ``pip install torch`` would install; further arguments go to pip."""
+"""Print the version that ``pip install torch`` would install; further arguments go to pip.
+
+The nightly job uses it for the nightly builds of torch.
+"""
 
 from __future__ import annotations
 

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD001"
 # title = "torch.compile: AssertionError: False != True if a parameter is written to a base of an argument"
-# severity = "C"
-# severity-because = "two arguments in one memory, one written to with gradients before the other is read"
+# harm = "obscure error"
+# reach = "contrived"
+# reach-because = "two arguments in one memory, one written to with gradients before the other is read"
+# topics = ["views", "in-place"]
 # cause = """
 # Dynamo makes the fake tensor of an argument where it is first read. It is a view of a base that was written
 # to by then, and MetaConverter asserts that it has the metadata of the real tensor."""
@@ -26,8 +29,15 @@
 # ]
 # fix = "tensors_in_one_memory_are_made_fake_together"
 # upstream = ""
-# affected = ["2.13.0"]
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_dynamo/symbolic_convert.py, InstructionTranslator.__init__: realizes lazily"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """`x.copy_(self.w); return y * 2`, where y is a view of x: y requires grad by then. torch.compile raises."""
 

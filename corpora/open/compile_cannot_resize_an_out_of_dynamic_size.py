@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD002"
 # title = "torch.compile: error in the second call of an op whose out= has to be resized"
-# severity = "C"
-# severity-because = "an out= that has to be resized, of which eager warns"
+# harm = "obscure error"
+# reach = "contrived"
+# reach-because = "an out= that has to be resized, of which eager warns"
+# topics = ["in-place", "dynamic-sizes"]
 # cause = """
 # TorchInGraphFunctionVariable.call_function compares the shape of out= before and after the fake kernel,
 # to break the graph where it was resized; the fake kernel itself cannot resize a tensor whose size is
@@ -19,10 +22,15 @@
 #      "TorchRuntimeError", "tried to directly modify sizes for customized tensor"],
 # ]
 # fix = "out_of_dynamic_size_breaks_graph"
-# affected = ["2.9.1", "2.11.0", "2.13.0"]
-# unaffected = ["2.14.1"]
 # upstream = ""
 # at-fault = "torch/_dynamo/variables/torch.py, call_function: out= is looked at after the fake call"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "fixed"
+# "2.15.0" = "fixed"
 # ///
 """Any operator with `out=`, once in the right size and then in another: eager resizes it, with a warning.
 

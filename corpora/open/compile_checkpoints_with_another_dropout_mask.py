@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD003"
 # title = "torch.compile(backend=\"eager\"): dropout in a checkpoint gets the gradients of another mask"
-# severity = "B"
-# severity-because = "dropout in a checkpointed layer, trained with the backend for finding errors: silent"
+# harm = "wrong later"
+# reach = "occasional"
+# reach-because = "dropout in a checkpointed layer, trained with the backend for finding errors"
+# topics = ["random", "checkpoint"]
 # cause = """
 # tag_activation_checkpoint_impl calls checkpoint with preserve_rng_state False, though no compiler comes
 # after it that would preserve the random state."""
@@ -17,10 +20,16 @@
 # fix = "checkpoint_that_runs_preserves_random_state"
 # upstream = "https://github.com/pytorch/pytorch/pull/160883"
 # upstream-match = "place"
-# affected = ["2.13.0", "2.14.1"]
-# unaffected = ["2.9.1", "2.11.0"]
-# regression-since = "2.13.0"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_higher_order_ops/wrap.py, tag_activation_checkpoint_impl: preserve_rng_state"
+# workaround = "code"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "fixed"
+# "2.11.0" = "fixed"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """About half of the gradients are zero where the result is not, or the reverse: backward draws a new mask."""
 
@@ -49,6 +58,16 @@ def show():
     y = torch.compile(model, backend="eager")(*args)
     y.sum().backward()
     return 0, int(((y != 0) != (model.weight.grad != 0)).sum())
+
+
+def make_workaround():
+    """Call dropout outside of the checkpoint."""
+
+    class Dropping(Model):
+        def forward(self, x):
+            return nn.functional.dropout(x * self.weight)
+
+    return Dropping(), (torch.ones(64),)
 
 
 if __name__ == "__main__":

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD004"
 # title = "torch.compile and run_decompositions: nn.Bilinear within autocast is computed in float32"
-# severity = "B"
-# severity-because = "nn.Bilinear in an autocast block, decomposed or compiled: other values, in silence"
+# harm = "silently wrong"
+# reach = "occasional"
+# reach-because = "nn.Bilinear in an autocast block, decomposed or compiled: other values"
+# topics = ["autocast"]
 # cause = """
 # aten._trilinear stays whole in the functional graph, which has no autocast, only what autocast has done. Its
 # kernel calls bmm, which autocast has a rule for; it has none for _trilinear."""
@@ -16,8 +19,15 @@
 # signatures = [["outputs", "mismatch", "value", "fresh"]]
 # fix = "products_of_operators_run_with_autocast"
 # upstream = ""
-# affected = ["2.13.0"]
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_subclasses/functional_tensor.py, __torch_dispatch__: keeps _trilinear"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """nn.Bilinear multiplies in bfloat16 within autocast; the compiled model multiplies in float32."""
 

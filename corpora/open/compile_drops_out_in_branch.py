@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD005"
 # title = "torch.compile: what a branch of torch.cond writes with out= is lost"
-# severity = "B"
-# severity-because = "an operator with out= in a branch of torch.cond, compiled or decomposed: silently lost"
+# harm = "wrong later"
+# reach = "occasional"
+# reach-because = "an operator with out= in a branch of torch.cond, compiled or decomposed: silently lost"
+# topics = ["control-flow", "in-place", "buffers"]
 # cause = """
 # To find what branches write to, the positional arguments of their operators are looked at alone: a cond that
 # writes by out= counts as functional."""
@@ -15,9 +18,18 @@
 # status = "open"
 # signatures = [["state", "mismatch", "value", "buffer"]]
 # fix = "branches_write_to_any_argument"
-# upstream = ""
-# affected = ["2.13.0"]
+# upstream = "https://github.com/pytorch/pytorch/pull/146658"
+# upstream-match = "place"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_higher_order_ops/utils.py, check_input_alias_and_mutation_return_outputs: node.args"
+# workaround = "code"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "other"
+# "2.11.0" = "other"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """A branch keeps a product in a buffer with out=. Under torch.compile the buffer stays as it was.
 
@@ -53,6 +65,25 @@ def show():
     compiled.compile(backend="aot_eager")
     compiled(*args)
     return model.last, compiled.last
+
+
+def make_workaround():
+    """Return the new value from both branches, and write it to the buffer after torch.cond."""
+
+    class Returning(Model):
+        def keep(self, x):
+            return x + 1, x * 2
+
+        def leave(self, x):
+            return -x, self.last.clone()
+
+        @torch.no_grad()
+        def forward(self, x):
+            result, last = torch.cond(x.sum() > 0, self.keep, self.leave, (x,))
+            self.last.copy_(last)
+            return result
+
+    return Returning(), (torch.ones(2),)
 
 
 if __name__ == "__main__":

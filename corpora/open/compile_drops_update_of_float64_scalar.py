@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD006"
 # title = "torch.compile: in-place updates of a scalar buffer of float64 are dropped"
-# severity = "A"
-# severity-because = "a sum or a count kept in double precision, updated in place: silently lost"
+# harm = "wrong later"
+# reach = "occasional"
+# reach-because = "a sum or a count kept in double precision, updated in place: silently lost"
+# topics = ["buffers", "moving-averages", "dtypes"]
 # cause = """
 # An operator whose result is an unused scalar of float64 is taken for an input that stands for a
 # Python number, and removed from the graph."""
@@ -16,9 +19,16 @@
 # signatures = [["state", "mismatch", "value", "buffer"]]
 # fix = "dynamo_removes_inputs_alone_as_numbers"
 # upstream = ""
-# affected = ["2.13.0"]
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_dynamo/output_graph.py, remove_tensorify_specialized_graphargs: asks all nodes"
 # workaround = "code"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "fixed"
+# "2.15.0" = "fixed"
 # ///
 """The model adds to a sum in double precision. Under torch.compile the sum stays zero.
 

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD007"
 # title = "torch.compile: RuntimeError for aliased inputs, one written to, in a call with other sizes"
-# severity = "B"
-# severity-because = "a cache and a detached view of it given to one compiled function, called with two sizes"
+# harm = "obscure error"
+# reach = "occasional"
+# reach-because = "a cache and a detached view of it given to one compiled function, called with two sizes"
+# topics = ["views", "dynamic-sizes"]
 # cause = """
 # merge_view_inputs gives the base that it makes of aliased inputs their storage with set_, which reads the
 # size of a storage as an integer; since the second size it is symbolic."""
@@ -17,10 +20,19 @@
 #     ["guards", "crash", "served", "run", "BackendCompilerFailed", "Expected to be true but got Could this"],
 # ]
 # fix = "aliased_inputs_of_dynamic_size_get_a_base"
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # undetected-because = "no off-spec call gives two inputs that share memory another size at once"
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/issues/194747"
+# upstream-match = "place"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_functorch/_aot_autograd/runtime_wrappers.py, merge_view_inputs: set_ of a storage"
+# workaround = "none: pass the tensor once and take its view in the model, which then has other arguments"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """The first call is right; one with another size raises "Expected !size_bytes_is_heap_allocated_ to be true".
 

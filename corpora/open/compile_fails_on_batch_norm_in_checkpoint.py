@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD008"
 # title = "torch.compile(backend='eager'): backward raises for a batch norm inside torch.utils.checkpoint"
-# severity = "B"
-# severity-because = "a checkpointed module that updates a buffer when it trains, with backend='eager'"
+# harm = "obscure error"
+# reach = "occasional"
+# reach-because = "a checkpointed module that updates a buffer when it trains, with backend='eager'"
+# topics = ["checkpoint", "norms"]
 # cause = """
 # tag_activation_checkpoint_impl passes buffers to checkpoint() as arguments, which are saved, although the
 # body updates them in place."""
@@ -17,10 +20,16 @@
 # fix = "checkpoint_saves_no_written_state"
 # upstream = "https://github.com/pytorch/pytorch/pull/160883"
 # upstream-match = "place"
-# affected = ["2.13.0", "2.14.1"]
-# unaffected = ["2.9.1", "2.11.0"]
-# regression-since = "2.13.0"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_higher_order_ops/wrap.py, tag_activation_checkpoint_impl: checkpoint(..., *args)"
+# workaround = "code"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "fixed"
+# "2.11.0" = "fixed"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """Eager trains; compiled, "one of the variables needed for gradient computation has been modified".
 
@@ -52,6 +61,17 @@ def show():
     model(*args).sum().backward()
     out = torch.compile(model, backend="eager")(*args)
     out.sum().backward()
+
+
+def make_workaround():
+    """Leave the checkpoint out of the compiled graph with torch.compiler.disable."""
+
+    class Disabling(Model):
+        @torch.compiler.disable
+        def forward(self, x):
+            return super().forward(x)
+
+    return Disabling(), (torch.ones(2, 3),)
 
 
 if __name__ == "__main__":

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD009"
 # title = "torch.compile: NotImplementedError for torch.cond inside torch.utils.checkpoint"
-# severity = "B"
-# severity-because = "torch.cond in a checkpointed block, compiled"
+# harm = "obscure error"
+# reach = "occasional"
+# reach-because = "torch.cond in a checkpointed block, compiled"
+# topics = ["control-flow", "checkpoint"]
 # cause = """
 # tag_activation_checkpoint_impl runs every checkpointed body under the dispatch modes of selective
 # checkpointing, also without a context_fn, and these modes do not say that they take higher-order
@@ -16,11 +19,18 @@
 # status = "open"
 # signatures = [["outputs", "crash", "run", "NotImplementedError", "wrap.py:run_with_interpreter"]]
 # fix = "checkpoint_passes_control_flow"
-# upstream = ""
-# affected = ["2.13.0", "2.14.1"]
-# unaffected = ["2.9.1", "2.11.0"]
-# regression-since = "2.13.0"
+# upstream = "https://github.com/pytorch/pytorch/issues/147879"
+# upstream-match = "mechanism"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_higher_order_ops/wrap.py, tag_activation_checkpoint_impl: context_fn_with_graph_id"
+# workaround = "code"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "fixed"
+# "2.11.0" = "fixed"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """A body with torch.cond in it, checkpointed: eager runs it, the compiled model raises NotImplementedError.
 
@@ -51,6 +61,19 @@ def make():
 def show():
     model, args = make()
     return model(*args), torch.compile(model, backend="eager")(*args)
+
+
+def make_workaround():
+    """Compute both branches, and choose with torch.where."""
+
+    class Choosing(nn.Module):
+        def forward(self, x):
+            def body(x):
+                return torch.where(x.sum() > 0, x.sin(), x.cos())
+
+            return checkpoint(body, x, use_reentrant=False)
+
+    return Choosing(), (torch.ones(1),)
 
 
 if __name__ == "__main__":

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD010"
 # title = "torch.compile: fails on dropout inside torch.utils.checkpoint where no gradient is needed"
-# severity = "B"
-# severity-because = "a checkpointed block with dropout, run in train mode under no_grad: compiling fails"
+# harm = "clear error"
+# reach = "occasional"
+# reach-because = "a checkpointed block with dropout, run in train mode under no_grad: compiling fails"
+# topics = ["random", "checkpoint"]
 # cause = """
 # The pass for graphs with forward, loss and backward runs on each inference graph, and refuses random numbers
 # in a checkpoint before it asks whether there is a backward pass."""
@@ -27,10 +30,18 @@
 # fix = "random_numbers_are_refused_where_recomputed"
 # upstream = "https://github.com/pytorch/pytorch/issues/187985"
 # upstream-match = "place"
-# affected = ["2.13.0"]
+# upstream-searched = "2026-11-26"
 # at-fault = """
 # torch/_functorch/_activation_checkpointing/remat_using_tags_for_fwd_loss_bwd_graph_pass.py,
 # remat_using_tags_for_fwd_loss_bwd_graph: has_recomputable_rng_ops comes first"""
+# workaround = "code"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "fixed"
+# "2.11.0" = "fixed"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """No gradient is needed, so nothing is computed again; torch.compile refuses random numbers all the same."""
 
@@ -56,6 +67,16 @@ def make():
 def show():
     model, args = make()
     return model(*args), torch.compile(model, backend="aot_eager")(*args)
+
+
+def make_workaround():
+    """Use the checkpoint only where a gradient is needed."""
+
+    class Asking(Model):
+        def forward(self, x):
+            return checkpoint(self.drop, x, use_reentrant=False) if x.requires_grad else self.drop(x)
+
+    return Asking(), (torch.ones(2),)
 
 
 if __name__ == "__main__":

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD011"
 # title = "torch.compile(backend=\"eager\"): backward raises for a layer checkpointed twice in autocast"
-# severity = "B"
-# severity-because = "a shared or recurrent layer, checkpointed and trained within autocast; backend eager"
+# harm = "obscure error"
+# reach = "occasional"
+# reach-because = "a shared or recurrent layer, checkpointed and trained within autocast; backend eager"
+# topics = ["checkpoint", "autocast", "shared-modules"]
 # cause = """
 # tag_activation_checkpoint_impl makes each checkpoint a selective one, also where nothing is traced. That
 # demands the same operators in the backward, but there the cache of autocast is empty, and the weight is
@@ -19,9 +22,17 @@
 #      "wrap.py:run_with_interpreter", "_compile.py:inner", "checkpoint.py:__torch_dispatch__"],
 # ]
 # fix = "checkpoint_is_selective_only_when_traced"
-# upstream = ""
-# affected = ["2.13.0"]
+# upstream = "https://github.com/pytorch/pytorch/issues/193338"
+# upstream-match = "mechanism"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_higher_order_ops/wrap.py, tag_activation_checkpoint_impl: selective without a trace"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "fixed"
+# "2.11.0" = "fixed"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """The same layer twice, each time checkpointed, within autocast: compiled, it raises in the backward.
 

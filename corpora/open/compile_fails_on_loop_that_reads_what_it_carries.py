@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD012"
 # title = "torch.compile: while_loop is refused as aliasing if its body reads a carried tensor"
-# severity = "B"
-# severity-because = "a while_loop whose body reads the tensor that it starts from"
+# harm = "obscure error"
+# reach = "occasional"
+# reach-because = "a while_loop whose body reads the tensor that it starts from"
+# topics = ["control-flow"]
 # cause = """
 # Dynamo lifts what the body reads as one more input, so the loop gets one tensor twice, and
 # _check_alias_and_mutation takes two inputs in one memory for aliasing by the body."""
@@ -28,8 +31,15 @@
 # upstream = "https://github.com/pytorch/pytorch/issues/191582"
 # upstream-match = "mechanism"
 # upstream-fix = "https://github.com/pytorch/pytorch/pull/191686"
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/_higher_order_ops/while_loop.py, while_loop_func: _check_alias_and_mutation"
+# workaround = "code"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """`x` is carried, and read by the body: "cond_fn might be aliasing the input or the output!", on `i < 2`.
 
@@ -57,6 +67,17 @@ def make():
 def show():
     model, args = make()
     return model(*args), torch.compile(model, backend="aot_eager")(*args)
+
+
+def make_workaround():
+    """Carry a copy of the tensor that the body reads."""
+
+    class Copying(Model):
+        def forward(self, x):
+            carried = (torch.tensor(0), x.clone())
+            return while_loop(lambda i, y: i < 2, lambda i, y: (i + 1, y + x), carried)[1]
+
+    return Copying(), (torch.ones(1),)
 
 
 if __name__ == "__main__":

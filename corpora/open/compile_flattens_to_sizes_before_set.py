@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD013"
 # title = "torch.compile: flatten and group_norm use the sizes that a tensor had before set_"
-# severity = "C"
-# severity-because = "set_, or data assigned, with another shape, then flatten or group_norm: silently wrong"
+# harm = "silently wrong"
+# reach = "contrived"
+# reach-because = "set_, or data assigned, with another shape, then flatten or group_norm"
+# topics = ["data-attribute"]
 # cause = """
 # The wrapper of a functional tensor keeps its sizes when set_ changes those of what it wraps, and operators
 # that are made of others in C++ ask the wrapper."""
@@ -15,9 +18,17 @@
 # status = "open"
 # signatures = [["outputs", "mismatch", "shape"]]
 # fix = "functional_set_gives_sizes"
-# upstream = ""
-# affected = ["2.13.0"]
+# upstream = "https://github.com/pytorch/pytorch/issues/197399"
+# upstream-match = "mechanism"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_subclasses/functional_tensor.py, FunctionalTensorMode: 'func is not aten.set_'"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """A tensor of two rows is set to a tensor of one row. Under torch.compile, flatten makes two rows of it."""
 

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD014"
 # title = "torch.compile: a result of unsqueeze_ or t_ cannot be written in place"
-# severity = "B"
-# severity-because = "unsqueeze_ or t_ on the result, and an in-place operator on what is returned"
+# harm = "wrong later"
+# reach = "occasional"
+# reach-because = "unsqueeze_ or t_ on the result, and an in-place operator on what is returned"
+# topics = ["in-place", "views"]
 # cause = """
 # After unsqueeze_, a tensor is no view in eager, so it counts as an ordinary output. But the graph returns a
 # view for it, and autograd forbids to write to a view that was created inside a custom function."""
@@ -19,10 +22,17 @@
 # fix = "outputs_that_are_no_views_can_be_written"
 # upstream = "https://github.com/pytorch/pytorch/issues/90507"
 # upstream-match = "mechanism"
-# affected = ["2.13.0"]
 # at-fault = """
 # torch/_functorch/_aot_autograd/runtime_wrappers.py, _transform_raw_returns does not hide a view that is an
 # ordinary output"""
+# workaround = "code"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """`y = x * 2; y.unsqueeze_(0); return y` returns what can be written in place in eager, and not compiled.
 
@@ -51,6 +61,16 @@ def show():
     model(*args).mul_(2)
     compiled = torch.compile(model, backend="aot_eager")
     return compiled(*args).mul_(2)
+
+
+def make_workaround():
+    """Take the view out of place, and return a copy of it."""
+
+    class Copying(Model):
+        def forward(self, x):
+            return (x * 2).unsqueeze(0).clone()
+
+    return Copying(), (torch.ones(2, requires_grad=True),)
 
 
 if __name__ == "__main__":

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD015"
 # title = "torch.compile: KeyError 'tensor_dict' after a checkpoint that returns a parameter"
-# severity = "C"
-# severity-because = "a checkpointed function that returns a parameter or an input as it is"
+# harm = "obscure error"
+# reach = "contrived"
+# reach-because = "a checkpointed function that returns a parameter or an input as it is"
+# topics = ["checkpoint"]
 # cause = """
 # Dynamo lets whatever the body of a checkpoint returns stand for a result of the call, parameters and
 # inputs too, so their variables no longer point at the graph's inputs."""
@@ -16,10 +19,14 @@
 # signatures = [["outputs", "crash", "run", "InternalTorchDynamoError", "builder.py:_wrap"]]
 # fix = "checkpoint_returns_what_is_from_outside"
 # upstream = ""
-# affected = ["2.11.0", "2.13.0", "2.14.1"]
-# unaffected = ["2.9.1"]
-# regression-since = "2.11.0"
 # at-fault = "torch/_dynamo/variables/higher_order_ops.py, overwrite_tensor_vt_proxy: of inputs as well"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "fixed"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """A module returns its parameter through a checkpoint; to look at a container of it ends in a KeyError.
 

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD016"
 # title = "torch.compile: an attribute set before and after torch.cond keeps its first value"
-# severity = "B"
-# severity-because = "a Python counter next to a torch.cond: silently wrong"
+# harm = "wrong later"
+# reach = "occasional"
+# reach-because = "a Python counter next to a torch.cond"
+# topics = ["control-flow", "attributes"]
 # cause = """
 # trace_hop_function replaces the table of side effects by a clone, while the cached __dict__ of an object
 # goes on writing to the table that was thrown away."""
@@ -15,11 +18,18 @@
 # status = "open"
 # signatures = [["state", "mismatch", "left", "attribute"]]
 # fix = "side_effects_are_restored_in_place"
-# upstream = ""
-# affected = ["2.13.0", "2.14.1"]
-# unaffected = ["2.9.1", "2.11.0"]
-# regression-since = "2.13.0"
+# upstream = "https://github.com/pytorch/pytorch/pull/174570"
+# upstream-match = "place"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_dynamo/variables/higher_order_ops.py, trace_hop_function: another table"
+# workaround = "code"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "fixed"
+# "2.11.0" = "fixed"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "fixed"
 # ///
 """A counter goes up before a torch.cond and after it: eager leaves 2, the compiled model 1.
 
@@ -52,6 +62,17 @@ def show():
     model(*args)
     torch.compile(other, backend="eager")(*args)
     return model.count, other.count
+
+
+def make_workaround():
+    """Set the attribute once, before torch.cond."""
+
+    class Counting(Model):
+        def forward(self, x):
+            self.count += 2
+            return torch.cond(x.sum() > 0, torch.sin, torch.cos, (x,))
+
+    return Counting(), (torch.ones(1),)
 
 
 if __name__ == "__main__":

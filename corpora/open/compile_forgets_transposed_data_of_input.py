@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD017"
 # title = "torch.compile: x.data = x.data.t() leaves the input x as it was"
-# severity = "B"
-# severity-because = "an input whose data is replaced by a view of itself: silently left alone"
+# harm = "silently wrong"
+# reach = "contrived"
+# reach-because = "an input whose data is replaced by a view of itself: silently left alone"
+# topics = ["data-attribute"]
 # cause = """
 # The assignment becomes set_, and has_metadata_mutation compares the sizes of an input only after in-place
 # views, or if set_ gave it another storage."""
@@ -15,9 +18,18 @@
 # status = "open"
 # signatures = [["inputs", "mismatch", "shape"]]
 # fix = "set_of_an_input_may_change_its_sizes"
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/pull/111554"
+# upstream-match = "place"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_functorch/_aot_autograd/functional_utils.py, has_metadata_mutation: after set_"
+# workaround = "code"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """The compiled function does not transpose its argument: it still has the shape from before the call."""
 
@@ -44,6 +56,17 @@ def show():
     model, (x,) = make()
     torch.compile(model, backend="aot_eager")(x)
     return expected, tuple(x.shape)
+
+
+def make_workaround():
+    """Transpose the input in place."""
+
+    class Transposing(Model):
+        def forward(self, x):
+            x.t_()
+            return torch.ones(2)
+
+    return Transposing(), (torch.ones(4, 3),)
 
 
 if __name__ == "__main__":

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD018"
 # title = "torch.compile: assigning a buffer after a torch.cond that reads it is lost"
-# severity = "B"
-# severity-because = "a buffer assigned after a torch.cond that reads it: silently lost"
+# harm = "wrong later"
+# reach = "occasional"
+# reach-because = "a buffer assigned after a torch.cond that reads it: silently lost"
+# topics = ["control-flow", "buffers"]
 # cause = """
 # speculate_subgraph puts the side effects back as they were before the branch, all but tensors, so the
 # dict _buffers that the branch was the first to read is no longer tracked."""
@@ -15,9 +18,18 @@
 # status = "open"
 # signatures = [["state", "mismatch", "value", "buffer"]]
 # fix = "track_what_bodies_read_first"
-# upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
+# upstream = "https://github.com/pytorch/pytorch/pull/158273"
+# upstream-match = "place"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_dynamo/side_effects.py, track_runahead_tensor_and_symvar_side_effects: tensors alone"
+# workaround = "code"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """A branch of torch.cond reads the buffer `count`, which is assigned after it: eager leaves 1, compiled 0.
 
@@ -49,6 +61,21 @@ def show():
     model(*args)
     torch.compile(other, backend="eager")(*args)
     return model.count, other.count
+
+
+def make_workaround():
+    """Read the buffer before torch.cond."""
+
+    class Reading(Model):
+        def forward(self, x):
+            count = self.count
+            y = torch.cond(x.sum() > 0, lambda x: x + count, lambda x: x + 1, (x,))
+            self.count = count + 1
+            return y
+
+    model = Reading()
+    model.register_buffer("count", torch.zeros(1))
+    return model, (torch.ones(1),)
 
 
 if __name__ == "__main__":

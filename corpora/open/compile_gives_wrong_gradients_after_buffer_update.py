@@ -3,9 +3,16 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD019"
 # title = "torch.compile: wrong gradients where forward updates a buffer and computes with it"
-# severity = "A"
-# severity-because = "a step counter or running statistic, updated and multiplied with in forward: silent"
+# harm = "wrong later"
+# reach = "everyday"
+# reach-because = "a step counter or running statistic, updated and multiplied with in forward"
+# evidence = [
+#     "https://github.com/pytorch/pytorch/pull/197039",
+#     "https://github.com/xiaohu2015/nngen/blob/main/models/vq_vae_ema.ipynb",
+# ]
+# topics = ["buffers", "moving-averages"]
 # cause = """
 # The min-cut partitioner computes again in the backward what it read from the buffer; by then the forward has
 # written the update to it."""
@@ -18,9 +25,15 @@
 # upstream = "https://github.com/pytorch/pytorch/pull/197039"
 # upstream-match = "mechanism"
 # upstream-fix = "https://github.com/pytorch/pytorch/pull/197039"
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/_functorch/partitioners.py, min_cut_rematerialization_partition: saves an updated input"
 # workaround = "code"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """The gradient of the weight is the buffer's new value, 1; compiled it is 2. The forward is right.
 

@@ -3,9 +3,13 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD020"
 # title = "torch.compile: a head whose result is not used gets zeros for gradients, where eager gives None"
-# severity = "A"
-# severity-because = "an auxiliary head that the loss does not use: weight decay shrinks it"
+# harm = "wrong later"
+# reach = "everyday"
+# reach-because = "an auxiliary head that the loss does not use: weight decay shrinks it"
+# evidence = ["https://github.com/pytorch/pytorch/issues/131794"]
+# topics = ["unused-results"]
 # cause = """
 # CompiledFunction lets autograd put zeros where nothing flows back to an output; its backward computes
 # gradients from them, which are zeros where eager's are None."""
@@ -16,9 +20,19 @@
 # signatures = [["gradients", "mismatch", "none", "state", "new"]]
 # fix = "no_gradient_flows_from_unused_outputs"
 # upstream = "https://github.com/pytorch/pytorch/issues/131794"
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
+# upstream-match = "mechanism"
+# upstream-fix = "https://github.com/pytorch/pytorch/pull/186355"
+# upstream-searched = "2026-11-26"
+# defended = "https://github.com/pytorch/pytorch/issues/151884: None and zeros are equivalent in practice"
 # at-fault = "torch/_functorch/_aot_autograd/runtime_wrappers.py, CompiledFunction.forward"
 # workaround = "code"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """Backward gives zeros to `aux.weight`, which has no part in the result; eager leaves its gradient None."""
 

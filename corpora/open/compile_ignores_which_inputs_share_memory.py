@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD021"
 # title = "torch.compile: no guard on inputs that share memory, if one of them is written to"
-# severity = "B"
-# severity-because = "writes to an input, and is called with a view of it and without: silently wrong"
+# harm = "silently wrong"
+# reach = "occasional"
+# reach-because = "writes to an input, and is called with a view of it and without"
+# topics = ["views", "in-place"]
 # cause = """
 # merge_view_inputs makes a graph for the memory that inputs share; compute_overlapping_inputs guards on that
 # only where sizes are symbolic, and inputs that share nothing get no guard at all."""
@@ -15,13 +18,19 @@
 # status = "open"
 # signatures = [["guards", "mismatch", "accepted", "base"]]
 # fix = "guard_memory_that_inputs_share"
-# affected = ["2.13.0", "2.14.1"]
-# undecided = ["2.9.1", "2.11.0"]
 # undetected-because = "two calls off the specification are tried, chosen by the text of the program"
 # upstream = "https://github.com/pytorch/pytorch/issues/139789"
 # upstream-match = "mechanism"
 # upstream-fix = "https://github.com/pytorch/pytorch/pull/185891"
 # at-fault = "torch/_functorch/_aot_autograd/input_output_analysis.py, compute_overlapping_inputs"
+# workaround = "none: no guard asks which inputs share memory; compile one function for each case"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "other"
+# "2.11.0" = "other"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """Inputs that no longer share memory run the graph made for those that did, silently wrong.
 

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD022"
 # title = "torch.compile: error if a float attribute changes and is used in a checkpoint and after it"
-# severity = "B"
-# severity-because = "a scale that changes between steps, used in a checkpoint and after it"
+# harm = "obscure error"
+# reach = "occasional"
+# reach-because = "a scale that changes between steps, used in a checkpoint and after it"
+# topics = ["checkpoint", "attributes"]
 # cause = """
 # wrap_symfloat puts the item() call of a dynamic float into whatever graph is being traced at its first
 # use, here the body of the checkpoint, and other graphs cannot use that node."""
@@ -18,12 +21,18 @@
 #      "InternalTorchDynamoError", "output_graph.py:compile_and_call_fx_graph", "graph.py:lint"],
 # ]
 # fix = "float_item_in_root_graph"
-# affected = ["2.13.0", "2.14.1"]
-# undecided = ["2.9.1", "2.11.0"]
 # upstream = "https://github.com/pytorch/pytorch/issues/193194"
 # upstream-match = "mechanism"
 # upstream-fix = "https://github.com/pytorch/pytorch/pull/193254"
 # at-fault = "torch/_dynamo/variables/builder.py, wrap_symfloat: `item` may be put into a subgraph"
+# workaround = "code"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "other"
+# "2.11.0" = "other"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "fixed"
 # ///
 """A model with a float that has another value in its second call cannot be compiled again.
 
@@ -60,6 +69,16 @@ def show():
     model(*args)
     model.scale = 3.0
     model(*args)
+
+
+def make_workaround():
+    """Use the float inside of the checkpoint only."""
+
+    class Scaling(Model):
+        def forward(self, x):
+            return checkpoint(lambda t: t * self.scale * self.scale, x, use_reentrant=False)
+
+    return Scaling(), (torch.ones(1),)
 
 
 if __name__ == "__main__":

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD023"
 # title = "torch.compile and export leave out a forward hook with always_call=True where the module raises"
-# severity = "C"
-# severity-because = "a model catches what its module raises, and a hook of the module writes to state"
+# harm = "wrong later"
+# reach = "contrived"
+# reach-because = "a model catches what its module raises, and a hook of the module writes to state"
+# topics = ["hooks", "exceptions"]
 # cause = """
 # Module._call_impl returns inner() before its try statement, which runs such hooks, where
 # torch.compiler.is_compiling(): Dynamo could not trace it once."""
@@ -15,9 +18,17 @@
 # status = "open"
 # signatures = [["outputs", "mismatch", "value", "fresh"]]
 # fix = "always_called_hooks_run_when_compiled"
-# upstream = ""
-# affected = ["2.13.0"]
+# upstream = "https://github.com/pytorch/pytorch/pull/133239"
+# upstream-match = "place"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/nn/modules/module.py, Module._call_impl: if torch.compiler.is_compiling(): return inner()"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """A hook that is always called counts calls, also those that raise; once compiled it does not count these.
 

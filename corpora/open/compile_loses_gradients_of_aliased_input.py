@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD024"
 # title = "torch.compile: no gradients through an input that shares memory with one that is written to"
-# severity = "B"
-# severity-because = "a state and a slice of it given to one compiled function, which trains what it writes"
+# harm = "silently wrong"
+# reach = "occasional"
+# reach-because = "a state and a slice of it given to one compiled function, which trains what it writes"
+# topics = ["views", "in-place"]
 # cause = """
 # run_functionalized_fw_and_collect_metadata sees each input as a separate tensor. Later their base replaces
 # them, but what was noted of the outputs is kept."""
@@ -15,10 +18,19 @@
 # status = "open"
 # signatures = [["outputs", "mismatch", "requires-grad", "fresh"]]
 # fix = "synthetic_bases_have_metadata_of_their_own"
-# upstream = ""
-# affected = ["2.13.0"]
+# upstream = "https://github.com/pytorch/pytorch/pull/198097"
+# upstream-match = "place"
+# upstream-searched = "2026-11-26"
 # at-fault = """
 # torch/_functorch/_aot_autograd/runtime_wrappers.py, AOTSyntheticBaseWrapper.pre_compile: output_info"""
+# workaround = "code"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """A parameter is written to a state, and the result computed from a slice of it: it gets no gradient.
 
@@ -52,6 +64,21 @@ def show():
     model.compile(backend="aot_eager")
     got = model(*args)
     return expected.requires_grad, got.requires_grad
+
+
+def make_workaround():
+    """Take the slice of the state that was written, not the other argument."""
+
+    class Slicing(Model):
+        def forward(self, state, first):
+            before = first * 2
+            state.copy_(self.w)
+            return before + state[:1]
+
+    model = Slicing()
+    model.w = nn.Parameter(torch.ones(2))
+    state = torch.zeros(2)
+    return model, (state, state[:1])
 
 
 if __name__ == "__main__":

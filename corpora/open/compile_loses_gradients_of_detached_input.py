@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD025"
 # title = "torch.compile: no gradient for what is added in place to a detached input that is returned"
-# severity = "B"
-# severity-because = "a detached hidden state or a buffer, updated in place by weights and returned: silent"
+# harm = "silently wrong"
+# reach = "occasional"
+# reach-because = "a detached hidden state or a buffer, updated in place by weights and returned"
+# topics = ["no-grad", "in-place", "buffers"]
 # cause = """
 # AOTAutograd takes an output in the memory of an input for a view of it, and makes it again from the input:
 # without the output's own history."""
@@ -17,9 +20,18 @@
 # # With the fix, what is returned has separate memory.
 # unmasked = [["aliasing", "mismatch", "no-longer-shared", "input", "output"]]
 # fix = "outputs_written_detached_keep_their_gradients"
-# upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
+# upstream = "https://github.com/pytorch/pytorch/pull/95980"
+# upstream-match = "place"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_functorch/_aot_autograd/collect_metadata_analysis.py, OutputType.alias_of_input"
+# workaround = "code"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """The bias is added in place to `x.detach()`. Compiled, the result requires a gradient and has no grad_fn."""
 
@@ -47,6 +59,18 @@ def show():
     eager(*args).sum().backward()
     compiled(*make()[1]).sum().backward()
     return eager.bias.grad, compiled.bias.grad
+
+
+def make_workaround():
+    """Compute the result out of place, and copy it to the input."""
+
+    class Copying(Model):
+        def forward(self, x):
+            y = x.detach() + self.bias
+            x.copy_(y.detach())
+            return y
+
+    return Copying(), (torch.ones(2),)
 
 
 if __name__ == "__main__":

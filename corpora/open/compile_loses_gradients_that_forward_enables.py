@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD026"
 # title = "torch.compile: forward that enables gradients has none under no_grad, if it writes to an input"
-# severity = "C"
-# severity-because = "called under no_grad, a forward that enables gradients and writes to an input in place"
+# harm = "silently wrong"
+# reach = "contrived"
+# reach-because = "called under no_grad, a forward that enables gradients and writes to an input in place"
+# topics = ["no-grad", "in-place"]
 # cause = """
 # AOTAutograd traces the function on clones of the inputs that it writes to. They are made in the grad mode of
 # the caller: under no_grad they have no gradients."""
@@ -17,9 +20,15 @@
 # fix = "inputs_are_cloned_with_grad_mode"
 # undetected-because = "what a call under no_grad returns is compared without requires_grad"
 # upstream = ""
-# affected = ["2.13.0"]
 # at-fault = """
 # torch/_functorch/_aot_autograd/graph_capture_wrappers.py, fn_prepped_for_autograd: maybe_to_fresh_input"""
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """Eager's result requires grad, that of the compiled model does not: backward raises.
 

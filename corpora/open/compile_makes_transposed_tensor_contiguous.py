@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD027"
 # title = "torch.compile: masked_fill_ on a transposed tensor makes the result contiguous"
-# severity = "B"
-# severity-because = "masked_fill_ on a transposed tensor: other strides, in silence"
+# harm = "silently wrong"
+# reach = "occasional"
+# reach-because = "masked_fill_ on a transposed tensor: other strides"
+# topics = ["layout", "in-place"]
 # cause = """
 # Functionalization puts the result of masked_fill in the place of the tensor, with the strides of that
 # result, which is contiguous whatever the tensor was."""
@@ -15,11 +18,18 @@
 # status = "open"
 # signatures = [["outputs", "mismatch", "stride", "fresh"]]
 # fix = "functionalized_writes_keep_strides"
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # upstream = "https://github.com/pytorch/pytorch/issues/133512"
 # upstream-match = "mechanism"
 # upstream-fix = "https://github.com/pytorch/pytorch/pull/186328"
 # at-fault = "aten/src/ATen/FunctionalTensorWrapper.cpp, replace_: takes the strides of the functional result"
+# workaround = "code"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """`masked_fill_` leaves the strides of a tensor alone; compiled, the result is contiguous.
 
@@ -46,6 +56,17 @@ def make():
 def show():
     model, args = make()
     return model(*args).stride(), torch.compile(model, backend="aot_eager")(*args).stride()
+
+
+def make_workaround():
+    """Copy the filled values into the tensor."""
+
+    class Copying(Model):
+        def forward(self, x):
+            y = x.t().clone()
+            return y.copy_(y.masked_fill(x < 0, 0))
+
+    return Copying(), (torch.ones(2, 2),)
 
 
 if __name__ == "__main__":

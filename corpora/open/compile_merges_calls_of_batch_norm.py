@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD028"
 # title = "torch.compile: two calls of batch_norm on one input return one tensor"
-# severity = "B"
-# severity-because = "two equal calls of batch_norm, both returned: a write to one changes the other silently"
+# harm = "wrong later"
+# reach = "contrived"
+# reach-because = "two equal calls of batch_norm, both returned: a write to one changes the other silently"
+# topics = ["norms", "views"]
 # cause = """
 # fx_graph_cse leaves equal nodes apart whose tensor is returned; an operator of several results has a tuple,
 # and is merged although its results are returned."""
@@ -15,9 +18,18 @@
 # status = "open"
 # signatures = [["outputs", "mismatch", "identity", "output", "new"]]
 # fix = "returned_results_of_one_operator_stay_apart"
-# upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
+# upstream = "https://github.com/pytorch/pytorch/pull/134726"
+# upstream-match = "place"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_functorch/compile_utils.py, fx_graph_cse: nodes_that_alias_outputs"
+# workaround = "code"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """Eager returns two tensors, the compiled model one tensor twice: a write to one shows in the other.
 
@@ -45,6 +57,17 @@ def show():
     model.compile(backend="aot_eager")
     one, other = model(*args)
     return False, one.data_ptr() == other.data_ptr()
+
+
+def make_workaround():
+    """Call batch norm once, and copy its result."""
+
+    class Copying(Model):
+        def forward(self, x):
+            y = nn.BatchNorm1d.forward(self, x)
+            return y, y.clone()
+
+    return Copying(2).eval(), (torch.ones(3, 2),)
 
 
 if __name__ == "__main__":

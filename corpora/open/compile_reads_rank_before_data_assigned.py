@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD029"
 # title = "torch.compile: after buf.data = x, buf.dim() is that from before"
-# severity = "B"
-# severity-because = "`.data =` with a tensor of another rank, in a compiled model"
+# harm = "silently wrong"
+# reach = "contrived"
+# reach-because = "`.data =` with a tensor of another rank, in a compiled model"
+# topics = ["data-attribute"]
 # cause = """
 # BuiltinVariable._call_setattr records the assignment as set_ and returns a new variable that is never used;
 # the old one goes on answering from the metadata that it noted before."""
@@ -15,9 +18,18 @@
 # status = "open"
 # signatures = [["guards", "mismatch", "accepted"], ["outputs", "mismatch"]]
 # fix = "data_assigned_gives_its_sizes"
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/pull/113080"
+# upstream-match = "place"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_dynamo/variables/builtin.py, _call_setattr: what it returns replaces no reference"
+# workaround = "code"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """After `self.buf.data = x` compiled code takes `self.buf.dim()` for the rank of the data before.
 
@@ -49,6 +61,19 @@ def show():
     for x in (*args, torch.ones(2)):
         expected, got = eager(x), compiled(x)
     return expected, got
+
+
+def make_workaround():
+    """Ask the tensor that was assigned for its rank."""
+
+    class Asking(Model):
+        def forward(self, x):
+            self.buf.data = x
+            return self.buf * x.dim()
+
+    model = Asking()
+    model.register_buffer("buf", torch.tensor(1.0))
+    return model, (torch.tensor(1.0),)
 
 
 if __name__ == "__main__":

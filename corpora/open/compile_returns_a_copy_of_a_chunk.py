@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD030"
 # title = "torch.compile: a chunk of an input that a parameter was added to is a copy, and misses updates"
-# severity = "C"
-# severity-because = "a state updated with gradients, a chunk of it returned, and the state written to later"
+# harm = "wrong later"
+# reach = "contrived"
+# reach-because = "a state updated with gradients, a chunk of it returned, and the state written to later"
+# topics = ["views", "in-place"]
 # cause = """
 # Views by chunk that require grad are returned by the graph, to hide them from autograd; that of an updated
 # input is a view of the new value, which is copied into the input."""
@@ -15,10 +18,19 @@
 # status = "open"
 # signatures = [["aliasing", "mismatch", "no-longer-shared", "input", "output"]]
 # fix = "chunks_of_updated_inputs_are_views"
-# upstream = ""
-# affected = ["2.13.0"]
+# upstream = "https://github.com/pytorch/pytorch/pull/186503"
+# upstream-match = "mechanism"
+# upstream-fix = "https://github.com/pytorch/pytorch/pull/186503"
+# upstream-searched = "2026-11-26"
 # at-fault = """
 # torch/_functorch/_aot_autograd/collect_metadata_analysis.py, run_functionalized_fw_and_collect_metadata"""
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """`x.add_(self.w); return x.chunk(2)[0]` is a view of x in eager, and sees what is written to x later.
 

@@ -3,9 +3,15 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD031"
 # title = "torch.compile: a module that counts its calls and keeps its output returns the counter"
-# severity = "B"
-# severity-because = "a counter updated by +=, and a buffer that keeps an output with its gradient"
+# harm = "silently wrong"
+# reach = "everyday"
+# reach-because = "a moving average and a counter of steps, both updated in place in forward"
+# evidence = [
+#     "https://github.com/Danfoa/symmetric_learning/blob/0385cfe2c7951e4d3ed454a42268bb9be2a1ab01/symm_learning/nn/normalization.py",
+# ]
+# topics = ["buffers", "moving-averages"]
 # cause = """
 # create_functionalized_fn puts an input that is returned at the number of the output, but the graph returns
 # the new values of inputs that are updated at run time before the outputs."""
@@ -16,8 +22,16 @@
 # signatures = [["outputs", "mismatch", "dtype", "fresh"]]
 # fix = "mutated_inputs_are_returned_in_their_places"
 # upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_functorch/_aot_autograd/graph_capture_wrappers.py, create_functionalized_fn: flat_outs"
+# workaround = "code"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "fixed"
 # ///
 """The compiled model returns tensor(1), its counter, instead of x * weight.
 
@@ -53,6 +67,19 @@ def make():
 def show():
     model, args = make()
     return model(*args), torch.compile(make()[0], backend="aot_eager")(*args)
+
+
+def make_workaround():
+    """Keep the output without its gradient."""
+
+    class Detaching(Model):
+        def forward(self, x):
+            self.count += 1
+            y = x * self.weight
+            self.last.copy_(y.detach())
+            return y
+
+    return Detaching(), (torch.tensor([3.0, 4.0]),)
 
 
 if __name__ == "__main__":

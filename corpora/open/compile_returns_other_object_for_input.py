@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD032"
 # title = "torch.compile: x.add_(1) returns another tensor than x if two other inputs share memory"
-# severity = "C"
-# severity-because = "code that asks whether a result is its input, next to inputs that share memory"
+# harm = "wrong later"
+# reach = "contrived"
+# reach-because = "code that asks whether a result is its input, next to inputs that share memory"
+# topics = ["views", "in-place"]
 # cause = """
 # create_synthetic_base_metadata takes an output that is an input for a view of one if merging other inputs
 # into a base gives the input another number."""
@@ -17,9 +20,14 @@
 # fix = "renumbered_inputs_are_returned"
 # upstream = "https://github.com/pytorch/pytorch/pull/185029"
 # upstream-match = "place"
-# affected = ["2.9.1", "2.11.0", "2.13.0"]
-# unaffected = ["2.14.1"]
 # at-fault = "torch/_functorch/_aot_autograd/input_output_analysis.py, create_synthetic_base_metadata"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "fixed"
+# "2.15.0" = "fixed"
 # ///
 """The model returns its first input. The others share memory, and one of them is written to."""
 

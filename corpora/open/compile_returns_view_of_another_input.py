@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD033"
 # title = "torch.compile: a view of an input is returned as one of another input that shares its memory"
-# severity = "B"
-# severity-because = "a tensor that is written to, and a part of it, both inputs: silently wrong"
+# harm = "silently wrong"
+# reach = "occasional"
+# reach-because = "a tensor that is written to, and a part of it, both inputs"
+# topics = ["views", "in-place"]
 # cause = """
 # create_synthetic_base_metadata lets an output that aliases an input be made of the base that replaces both
 # inputs, with the views that lead to the output from the input, not from the base."""
@@ -15,11 +18,17 @@
 # status = "open"
 # signatures = [["outputs", "mismatch", "value", "output-views-input"]]
 # fix = "outputs_are_no_views_of_a_base"
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # upstream = "https://github.com/pytorch/pytorch/pull/198097"
 # upstream-match = "mechanism"
 # upstream-fix = "https://github.com/pytorch/pytorch/pull/198097"
 # at-fault = "torch/_functorch/_aot_autograd/input_output_analysis.py, create_synthetic_base_metadata"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """The second input is a part of the first, which is written to; `y[0]` becomes `x[0]`.
 

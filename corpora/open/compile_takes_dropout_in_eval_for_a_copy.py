@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD034"
 # title = "torch.compile: an in-place op on the result of dropout in eval mode leaves its input alone"
-# severity = "B"
-# severity-because = "an in-place operator right after dropout in eval mode"
+# harm = "silently wrong"
+# reach = "occasional"
+# reach-because = "an in-place operator right after dropout in eval mode"
+# topics = ["random", "in-place", "train-eval"]
 # cause = """
 # The decomposition of dropout returns input.clone() where train is false, while the operator returns its
 # input."""
@@ -15,12 +18,18 @@
 # status = "open"
 # signatures = [["inputs", "mismatch", "value"]]
 # fix = "dropout_returns_input"
-# affected = ["2.9.1", "2.11.0", "2.13.0"]
-# unaffected = ["2.14.1"]
 # upstream = "https://github.com/pytorch/pytorch/issues/115249"
 # upstream-match = "mechanism"
 # upstream-fix = "https://github.com/pytorch/pytorch/pull/185981"
 # at-fault = "torch/_decomp/decompositions.py, dropout: returns input.clone()"
+# workaround = "code"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "fixed"
+# "2.15.0" = "fixed"
 # ///
 """Dropout in eval mode returns its input, so that `add_` writes to `x`; compiled, `x` stays as it was.
 
@@ -48,6 +57,16 @@ def show():
     got = torch.zeros(1)
     torch.compile(model, backend="aot_eager")(got)
     return expected, got
+
+
+def make_workaround():
+    """Call dropout in training only."""
+
+    class Skipping(Model):
+        def forward(self, x):
+            return x.add_(1)
+
+    return Skipping(), (torch.zeros(1),)
 
 
 if __name__ == "__main__":

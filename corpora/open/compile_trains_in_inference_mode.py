@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD035"
 # title = "torch.compile: RuntimeError in inference mode for a model with torch.enable_grad"
-# severity = "B"
-# severity-because = "a model with enable_grad, compiled and called in inference mode"
+# harm = "obscure error"
+# reach = "occasional"
+# reach-because = "a model with enable_grad, compiled and called in inference mode"
+# topics = ["no-grad"]
 # cause = """
 # maybe_disable_inference_mode compiles with no_grad in the place of inference mode, and enable_grad, which
 # does nothing in inference mode, undoes no_grad."""
@@ -24,9 +27,18 @@
 #     ],
 # ]
 # trigger = ["region.enable_grad"]
-# upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
+# upstream = "https://github.com/pytorch/pytorch/issues/161191"
+# upstream-match = "place"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_dynamo/utils.py, maybe_disable_inference_mode: takes inference mode for no_grad"
+# workaround = "code"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """In inference mode eager records no gradients, within enable_grad either; the compiled model saves tensors.
 
@@ -58,6 +70,16 @@ def show():
     model, args = make()
     with torch.inference_mode():
         return model(*args), torch.compile(model, backend="aot_eager")(*args)
+
+
+def make_workaround():
+    """Leave enable_grad out: it does nothing in inference mode."""
+
+    class Plain(Model):
+        def forward(self, x):
+            return (self.w * 2).exp() + x
+
+    return Plain(), (torch.ones(1),)
 
 
 if __name__ == "__main__":

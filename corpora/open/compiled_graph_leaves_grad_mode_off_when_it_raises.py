@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD036"
 # title = "torch.compile: gradients stay off after a call that raised under torch.no_grad"
-# severity = "B"
-# severity-because = "a call that raises under no_grad; backends that run Dynamo's graph alone"
+# harm = "wrong later"
+# reach = "occasional"
+# reach-because = "a call that raises under no_grad; backends that run Dynamo's graph alone"
+# topics = ["no-grad", "exceptions"]
 # cause = """
 # GradModeVariable writes both ends of the block into the graph as plain calls, so if a call between them
 # raises, nothing undoes the first."""
@@ -15,9 +18,18 @@
 # status = "open"
 # signatures = [["purity", "mismatch", "run", "global", "raised"]]
 # fix = "failed_graph_restores_modes"
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/pull/122074"
+# upstream-match = "mechanism"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_dynamo/variables/ctx_manager.py, GradModeVariable: both ends are mere nodes"
+# workaround = "code"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """A call that raises under `torch.no_grad` leaves gradients switched off for all that follows.
 
@@ -48,6 +60,16 @@ def show():
     with contextlib.suppress(RuntimeError):  # the dtypes differ: eager raises as well
         torch.compile(model, backend="eager")(x.double(), y)
     return True, torch.is_grad_enabled()
+
+
+def make_workaround():
+    """Detach the inputs instead of switching gradients off."""
+
+    class Detaching(Model):
+        def forward(self, x, y):
+            return x.detach().reshape(-1, 1) @ y.detach().reshape(1, -1)  # the outer product
+
+    return Detaching(), (torch.ones(1), torch.ones(1))
 
 
 if __name__ == "__main__":

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD037"
 # title = "ep.module(): eval() raises, but of a deep copy it has no effect and does not say so"
-# severity = "B"
-# severity-because = "a copy of an exported model in train mode: after eval(), dropout goes on in silence"
+# harm = "silently wrong"
+# reach = "occasional"
+# reach-because = "a copy of an exported model in train mode: after eval(), dropout goes on in silence"
+# topics = ["train-eval", "random", "copies"]
 # cause = """
 # ExportedProgram.module() replaces train and eval in the object; GraphModule.__deepcopy__ leaves out both."""
 # path = "nonstrict+duplicate:module@cpu"
@@ -14,10 +17,18 @@
 # status = "open"
 # signatures = [["guards", "mismatch", "accepted", "eval"]]
 # fix = "copies_of_exported_modules_refuse_to_switch_modes"
-# affected = ["2.13.0"]
-# upstream = "https://github.com/pytorch/pytorch/issues/151726"
-# upstream-match = "place"
+# upstream = "https://github.com/pytorch/vision/issues/8634"
+# upstream-match = "mechanism"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/fx/graph_module.py, GraphModule.__deepcopy__: its list of attributes lacks these two"
+# workaround = "none: copy the exported program, and call module() of the copy"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """A model with dropout is exported in train mode, and ep.module() copied: eval() does not stop dropout.
 

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD038"
 # title = "ep.module(): the state dict of a deep copy has buffers that do not persist, and constants"
-# severity = "B"
-# severity-because = "a copy whose checkpoint is loaded into eager, or the other way round: loading fails"
+# harm = "clear error"
+# reach = "occasional"
+# reach-because = "a copy whose checkpoint is loaded into eager, or the other way round: loading fails"
+# topics = ["buffers", "copies"]
 # cause = "_copy_attr registers every tensor as a buffer that persists, whatever it is in what is copied."
 # path = "nonstrict+duplicate:module@cpu"
 # check = "state"
@@ -13,11 +16,18 @@
 # status = "open"
 # signatures = [["state", "mismatch", "added"]]
 # fix = "graph_module_copies_attributes_as_registered"
-# affected = ["2.13.0"]
 # upstream = "https://github.com/pytorch/pytorch/pull/191708"
 # upstream-match = "mechanism"
 # upstream-fix = "https://github.com/pytorch/pytorch/pull/191708"
 # at-fault = "torch/fx/graph_module.py, _copy_attr: register_buffer without persistent"
+# workaround = "none: copy the exported program, and call module() of the copy"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "fixed"
+# "2.15.0" = "fixed"
 # ///
 """An exported module is copied: a buffer that does not persist is in the state dict of the copy.
 

@@ -3,9 +3,13 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD039"
 # title = "ExportedProgram: a deep copy renames an argument called input, its signature does not"
-# severity = "A"
-# severity-because = "an argument called input: the copy contradicts its own signature"
+# harm = "obscure error"
+# reach = "everyday"
+# reach-because = "an argument called input: the copy contradicts its own signature"
+# evidence = ["zoo:module_db/nn.Linear"]
+# topics = ["names", "copies"]
 # cause = """
 # Graph.__deepcopy__ makes nodes by create_node, which avoids names of builtins and of globals of the
 # generated code; torch.export names placeholders after arguments, whatever these are called."""
@@ -15,10 +19,18 @@
 # status = "open"
 # signatures = [["structure", "mismatch", "signature", "inputs"]]
 # fix = "graph_copies_keep_names"
-# upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
+# upstream = "https://github.com/pytorch/pytorch/pull/133269"
+# upstream-match = "mechanism"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/fx/graph.py, Graph.__deepcopy__: makes nodes by create_node, which renames them"
 # workaround = "code"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """The graph of a program has the input `input`, its deep copy `input_1`; both signatures say `input`.
 

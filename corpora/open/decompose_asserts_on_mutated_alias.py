@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD040"
 # title = "run_decompositions: AssertionError for a buffer of two names that is updated"
-# severity = "B"
-# severity-because = "a buffer of two names that is updated, or an input transposed in place"
+# harm = "obscure error"
+# reach = "occasional"
+# reach-because = "a buffer of two names that is updated, or an input transposed in place"
+# topics = ["buffers", "tied-weights", "in-place"]
 # cause = """
 # create_aot_state and the wrappers for aliased inputs refuse this with a message only if is_export is set,
 # which aot_export_joint_with_descriptors leaves off."""
@@ -20,11 +23,19 @@
 #     ],
 # ]
 # fix = "decompose_refuses_metadata_mutation"
-# affected = ["2.11.0", "2.13.0", "2.14.1"]
-# unaffected = ["2.9.1"]
-# regression-since = "2.11.0"
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/pull/174530"
+# upstream-match = "mechanism"
+# upstream-fix = "https://github.com/pytorch/pytorch/pull/174530"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_functorch/_aot_autograd/graph_compile.py, aot_stage2_export"
+# workaround = "code"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "fixed"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """A model with a counter of two names can be exported, but not decomposed: an internal assertion.
 
@@ -57,6 +68,25 @@ def make():
 def show():
     model, args = make()
     torch.export.export(model, args).run_decompositions()
+
+
+def make_workaround():
+    """Register the buffer under one name, and give it the other as a property."""
+
+    class Aliasing(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.register_buffer("count", torch.zeros(1))
+
+        @property
+        def calls(self):
+            return self.count
+
+        def forward(self, x):
+            self.count.add_(1)
+            return x + self.count
+
+    return Aliasing(), (torch.ones(1),)
 
 
 if __name__ == "__main__":

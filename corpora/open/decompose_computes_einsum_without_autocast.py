@@ -3,9 +3,13 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD041"
 # title = "run_decompositions: einsum, inner and nn.GRU within autocast are computed in float32"
-# severity = "A"
-# severity-because = "einsum or a GRU in an autocast block, decomposed: another dtype, in silence"
+# harm = "silently wrong"
+# reach = "everyday"
+# reach-because = "einsum or a GRU in an autocast block, decomposed: another dtype"
+# evidence = ["https://github.com/pytorch/pytorch/issues/137274"]
+# topics = ["autocast", "recurrent"]
 # cause = """
 # run_decompositions takes composite operators apart in FunctionalTensorMode.__torch_dispatch__, where the
 # dispatch keys of autocast are excluded; einsum has no autocast rule, and bmm gets none."""
@@ -17,9 +21,15 @@
 # fix = "decomposed_operators_run_with_autocast"
 # upstream = "https://github.com/pytorch/pytorch/issues/137274"
 # upstream-match = "mechanism"
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/_subclasses/functional_tensor.py, FunctionalTensorMode.__torch_dispatch__: func.decompose"
 # workaround = "code"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """einsum gives bfloat16 within autocast; the decomposed program gives float32.
 

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD042"
 # title = "run_decompositions: MultiLabelMarginLoss counts the padding behind the labels as labels"
-# severity = "B"
-# severity-because = "MultiLabelMarginLoss: a wrong loss in silence, for any row with a -1"
+# harm = "silently wrong"
+# reach = "occasional"
+# reach-because = "MultiLabelMarginLoss: a wrong loss in silence, for any row with a -1"
+# topics = ["losses"]
 # cause = """
 # The decomposition reads class 0 in place of the labels from the first -1 on, and does not mask the margins
 # of these places out of the loss."""
@@ -18,8 +21,14 @@
 # upstream = "https://github.com/pytorch/pytorch/issues/141017"
 # upstream-match = "mechanism"
 # upstream-fix = "https://github.com/pytorch/pytorch/pull/189552"
-# affected = ["2.13.0"]
 # at-fault = "torch/_decomp/decompositions.py, multilabel_margin_loss_forward: target_mask does not mask z"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "fixed"
+# "2.15.0" = "fixed"
 # ///
 """After run_decompositions, MultiLabelMarginLoss is wrong unless every class is a label.
 

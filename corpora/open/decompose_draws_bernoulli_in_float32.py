@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD043"
 # title = "run_decompositions: torch.bernoulli of float64 draws other numbers for the same seed"
-# severity = "C"
-# severity-because = "torch.bernoulli in a float64 model: other values for the same seed, in silence"
+# harm = "silently wrong"
+# reach = "contrived"
+# reach-because = "torch.bernoulli in a float64 model: other values for the same seed"
+# topics = ["random", "dtypes"]
 # cause = "The kernel draws as wide as its probabilities are, the decomposition always in float32."
 # path = "nonstrict+decompose:module@cpu"
 # check = "outputs"
@@ -13,9 +16,17 @@
 # status = "open"
 # signatures = [["outputs", "mismatch", "value", "fresh"]]
 # fix = "bernoulli_draws_as_wide_as_its_probabilities"
-# affected = ["2.13.0"]
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/pull/192261"
+# upstream-match = "place"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_decomp/decompositions.py, bernoulli: torch.rand(..., dtype=torch.float32)"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """After run_decompositions, a model draws other values from float64 probabilities with the same seed."""
 

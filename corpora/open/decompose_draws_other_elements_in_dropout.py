@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD044"
 # title = "run_decompositions: in-place dropout of a transposed tensor drops other elements for the same seed"
-# severity = "B"
-# severity-because = "in-place dropout after a transpose: other values for the same seed, in silence"
+# harm = "silently wrong"
+# reach = "occasional"
+# reach-because = "in-place dropout after a transpose: other values for the same seed"
+# topics = ["random", "in-place", "layout"]
 # cause = """
 # Functionalization replaces bernoulli_, which fills a tensor in the order of its memory, by bernoulli, which
 # fills a contiguous one; the variants of the other random operators keep the strides."""
@@ -15,10 +18,17 @@
 # status = "open"
 # signatures = [["outputs", "mismatch", "value", "fresh"]]
 # fix = "bernoulli_draws_in_order_of_memory"
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # upstream = "https://github.com/pytorch/pytorch/pull/129467"
 # upstream-match = "symptom"
+# upstream-searched = "2026-11-26"
 # at-fault = "aten/src/ATen/native/Distributions.cpp, bernoulli: LEGACY_CONTIGUOUS_MEMORY_FORMAT"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """After run_decompositions, dropout in training drops other elements than eager does with the same seed.
 

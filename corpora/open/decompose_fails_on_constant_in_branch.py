@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD045"
 # title = "run_decompositions, save: error for a torch.tensor(...) in a branch of torch.cond"
-# severity = "B"
-# severity-because = "a tensor written out in a branch of torch.cond"
+# harm = "obscure error"
+# reach = "occasional"
+# reach-because = "a tensor written out in a branch of torch.cond"
+# topics = ["control-flow", "constants"]
 # cause = """
 # lift_constants_pass lifts the constants of the top graph alone, so those in the graphs of branches stay
 # attributes, which no signature names."""
@@ -28,8 +31,14 @@
 # upstream = "https://github.com/pytorch/pytorch/issues/180354"
 # upstream-match = "mechanism"
 # upstream-fix = "https://github.com/pytorch/pytorch/pull/184667"
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/_export/passes/lift_constants_pass.py, lift_constants_pass: not in bodies"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """A branch adds torch.tensor(1.0): "Attempting to use FunctionalTensor on its own".
 

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD046"
 # title = "run_decompositions: detach() is gone, and fake quantization raises that its scale requires grad"
-# severity = "B"
-# severity-because = "observers and fake quantization: a decomposed model raises unless called under no_grad"
+# harm = "obscure error"
+# reach = "occasional"
+# reach-because = "observers and fake quantization: a decomposed model raises unless called under no_grad"
+# topics = ["no-grad", "quantization"]
 # cause = """
 # The default table decomposes detach into alias (nop_decomposition), but ep.module() runs the graph with
 # autograd on: what forward detaches has a history there, and an operator that allows none raises."""
@@ -17,9 +20,17 @@
 #     ["outputs", "crash", "run", "RuntimeError", "The function is not differentiable with respect to"],
 # ]
 # fix = "decomposed_programs_keep_detach"
-# upstream = ""
-# affected = ["2.13.0"]
+# upstream = "https://github.com/pytorch/pytorch/pull/110102"
+# upstream-match = "place"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_decomp/decompositions.py, nop_decomposition: makes alias of detach, stops no gradient"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """The model computes its scale from detached activations; the decomposed program raises when it is called.
 

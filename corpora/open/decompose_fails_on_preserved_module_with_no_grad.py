@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD047"
 # title = "run_decompositions: SpecViolationError if a preserved submodule computes its result under no_grad"
-# severity = "B"
-# severity-because = "a preserved submodule that ends with a no_grad or autocast block, decomposed"
+# harm = "obscure error"
+# reach = "occasional"
+# reach-because = "a preserved submodule that ends with a no_grad or autocast block, decomposed"
+# topics = ["no-grad", "autocast"]
 # cause = """
 # _replace_with_hop_helper calls the only result of a region getitem, a name that nothing has once
 # run_decompositions has dissolved the region."""
@@ -25,9 +28,17 @@
 #     ],
 # ]
 # fix = "only_result_of_region_keeps_its_name"
-# upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
+# upstream = "https://github.com/pytorch/pytorch/pull/125133"
+# upstream-match = "place"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_export/passes/replace_with_hop_pass_util.py, _replace_with_hop_helper: create_node"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """The signature of the submodule says that it returns getitem: "Output getitem does not exist in the graph".
 

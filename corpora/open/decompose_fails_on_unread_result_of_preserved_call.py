@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD048"
 # title = "run_decompositions: SpecViolationError for a preserved submodule whose result is unused"
-# severity = "C"
-# severity-because = "a preserved submodule whose result is unused"
+# harm = "obscure error"
+# reach = "contrived"
+# reach-because = "a preserved submodule whose result is unused"
+# topics = ["unused-results"]
 # cause = """
 # _get_updated_module_call_graph keeps the names of results in the signature of the call whose nodes
 # decomposition has removed."""
@@ -16,8 +19,14 @@
 # signatures = [["outputs", "crash", "lower", "SpecViolationError"]]
 # fix = "decomposed_calls_lose_dead_results"
 # upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/export/exported_program.py, _get_updated_module_call_graph: names that are gone"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """The result of tanh is unused: "Output tanh does not exist in the graph", says the verifier.
 

@@ -3,9 +3,13 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD049"
 # title = "run_decompositions: ValueError where the heads of scaled_dot_product_attention are viewed"
-# severity = "A"
-# severity-because = "attention over a batch, its heads joined by a view"
+# harm = "obscure error"
+# reach = "everyday"
+# reach-because = "attention over a batch, its heads joined by a view"
+# evidence = ["zoo:transformers/gpt2", "https://github.com/pytorch/pytorch/issues/136543"]
+# topics = ["attention", "layout"]
 # cause = """
 # The decomposition of _scaled_dot_product_flash_attention_for_cpu lays its result out by length, batch,
 # heads, while the kernel and its meta function lay it out as the query."""
@@ -22,9 +26,15 @@
 # fix = "decomposed_attention_is_laid_out_as_its_query"
 # upstream = "https://github.com/pytorch/pytorch/issues/136543"
 # upstream-match = "mechanism"
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/_decomp/decompositions.py, scaled_dot_product_flash_attention_for_cpu: strides"
 # workaround = "code"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """Attention gives its result the layout of the query, its decomposition another one: length, batch, heads.
 

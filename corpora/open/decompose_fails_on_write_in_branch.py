@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD050"
 # title = "run_decompositions: SpecViolationError for a torch.cond or while_loop that updates a buffer"
-# severity = "B"
-# severity-because = "a cache or a counter that one branch updates; eager and export take it under no_grad"
+# harm = "obscure error"
+# reach = "occasional"
+# reach-because = "a cache or a counter that one branch updates; eager and export take it under no_grad"
+# topics = ["control-flow", "buffers", "kv-cache"]
 # cause = """
 # What a branch writes to is copied by auto_functionalized_v2, so the branch still writes to the copy; the
 # verifier asks its graph for functional operators alone."""
@@ -26,10 +29,17 @@
 #     ],
 # ]
 # fix = "branches_may_write_when_decomposed"
-# upstream = ""
-# affected = ["2.13.0", "2.14.1"]
-# undecided = ["2.9.1", "2.11.0"]
+# upstream = "https://github.com/pytorch/pytorch/issues/115106"
+# upstream-match = "symptom"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_export/verifier.py, Verifier._check_graph_module: asks graphs of auto_functionalized_v2"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "other"
+# "2.11.0" = "other"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """One branch counts; export takes the model, and run_decompositions raises SpecViolationError."""
 

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD051"
 # title = "run_decompositions: ops of a submodule called under autocast move to its parent"
-# severity = "B"
-# severity-because = "a submodule called under autocast, decomposed: its operators change module"
+# harm = "wrong later"
+# reach = "occasional"
+# reach-because = "a submodule called under autocast, decomposed: its operators change module"
+# topics = ["autocast", "no-grad", "names"]
 # cause = """
 # WrapWithAutocast and WrapWithSetGradEnabled call the body of the region as a whole, so all of its new
 # nodes get the nn_module_stack of the node that calls the region."""
@@ -16,8 +19,15 @@
 # signatures = [["structure", "mismatch", "calls", "missing"]]
 # fix = "regions_keep_metadata_of_their_nodes"
 # upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_higher_order_ops/wrap.py, WrapWithAutocast.__call__: wrapped_func(*args, **kwargs)"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """`child` is called under autocast: the exported program says so, the decomposed one computes it in the root.
 

@@ -3,9 +3,15 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD052"
 # title = "run_decompositions: a buffer updated under no_grad gets a history that each call makes longer"
-# severity = "A"
-# severity-because = "a running mean or a frozen teacher, updated under no_grad: memory grows with each call"
+# harm = "wrong later"
+# reach = "everyday"
+# reach-because = "a running mean or a frozen teacher, updated under no_grad: memory grows with each call"
+# evidence = [
+#     "https://docs.pytorch.org/docs/stable/generated/torch.nn.utils.parametrizations.spectral_norm.html",
+# ]
+# topics = ["moving-averages", "no-grad", "buffers"]
 # cause = """
 # _insert_copy_for_mutations copies the new value into the buffer or parameter in the grad mode of the caller,
 # where autograd records the copy, or refuses it if that is a leaf that requires grad."""
@@ -16,9 +22,16 @@
 # signatures = [["state", "mismatch", "requires-grad", "buffer"]]
 # fix = "write_back_to_parameters_detached"
 # upstream = ""
-# affected = ["2.13.0"]
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/export/_unlift.py, _insert_copy_for_mutations: copy_ into the state, outside of no_grad"
 # workaround = "code"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """The model keeps a mean under no_grad; each call of the decomposed program makes its history longer.
 

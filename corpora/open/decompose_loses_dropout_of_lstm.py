@@ -3,9 +3,13 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD053"
 # title = "run_decompositions: LSTM, GRU and RNN lose the dropout between their layers"
-# severity = "A"
-# severity-because = "an LSTM or GRU with dropout in train mode: trains without it, in silence"
+# harm = "silently wrong"
+# reach = "everyday"
+# reach-because = "an LSTM or GRU with dropout in train mode: trains without it"
+# evidence = ["https://docs.pytorch.org/docs/stable/generated/torch.nn.LSTM.html"]
+# topics = ["random", "recurrent"]
 # cause = """
 # The decomposition sets dropout to zero in every layer, because the condition that should spare the last one
 # compares the number of layers with the number of this layer the wrong way round."""
@@ -16,9 +20,16 @@
 # signatures = [["outputs", "mismatch", "value", "fresh"]]
 # fix = "decomposed_rnns_drop_out_between_layers"
 # upstream = ""
-# affected = ["2.13.0"]
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_decomp/decompositions.py, _rnn_helper: num_layers < i - 1 never holds"
 # workaround = "code"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """After run_decompositions, an LSTM in train mode no longer drops out between its layers.
 

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD054"
 # title = "run_decompositions: program raises for a write to a slice of a complex tensor"
-# severity = "B"
-# severity-because = "layers that compute in frequencies write the low ones to a slice: neural operators"
+# harm = "obscure error"
+# reach = "occasional"
+# reach-because = "layers that compute in frequencies write the low ones to a slice: neural operators"
+# topics = ["dtypes", "in-place"]
 # cause = """
 # Functionalization makes slice_scatter of the write, which GRADIENT_IMPLEMENTED_FOR_COMPLEX in
 # tools/autograd/gen_variable_type.py does not list."""
@@ -23,9 +26,17 @@
 #     ],
 # ]
 # fix = "complex_slices_are_scattered_as_real_numbers"
-# upstream = ""
-# affected = ["2.13.0"]
+# upstream = "https://github.com/pytorch/executorch/issues/5381"
+# upstream-match = "symptom"
+# upstream-searched = "2026-11-26"
 # at-fault = "tools/autograd/gen_variable_type.py, GRADIENT_IMPLEMENTED_FOR_COMPLEX: lacks slice_scatter"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """A layer of a Fourier neural operator: eager runs; the decomposed program raises when it is called.
 

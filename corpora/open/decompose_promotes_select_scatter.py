@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD055"
 # title = "run_decompositions: select_scatter returns the promoted dtype of both tensors"
-# severity = "C"
-# severity-because = "select_scatter of two dtypes"
+# harm = "silently wrong"
+# reach = "contrived"
+# reach-because = "select_scatter of two dtypes"
+# topics = ["dtypes"]
 # cause = """
 # The decomposition computes select_scatter with where(), whose result has the promoted dtype of both
 # tensors instead of that of the first."""
@@ -16,8 +19,15 @@
 # signatures = [["outputs", "mismatch", "dtype"]]
 # fix = "select_scatter_is_slice_scatter"
 # upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_refs/__init__.py, select_scatter: where(mask, src, x)"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """select_scatter gives a copy of its first tensor; once decomposed, it turns integers into floats.
 

@@ -3,9 +3,13 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD056"
 # title = "run_decompositions: program returns the buffer itself for what was copied into it"
-# severity = "A"
-# severity-because = "a cache filled by copy_: results change with the next call, in silence"
+# harm = "wrong later"
+# reach = "everyday"
+# reach-because = "a cache filled by copy_: results change with the next call"
+# evidence = ["https://github.com/pytorch/executorch/issues/7515"]
+# topics = ["kv-cache", "buffers", "views"]
 # cause = """
 # _remove_unnecessary_copy_op_pass lets the source of a copy_ be what is written back to the buffer, and an
 # output that is also written back is taken for the buffer."""
@@ -15,11 +19,18 @@
 # status = "open"
 # signatures = [["outputs", "mismatch", "identity"]]
 # fix = "copies_of_outputs_stay"
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # upstream = "https://github.com/pytorch/executorch/issues/7515"
 # upstream-match = "place"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/export/exported_program.py, _remove_unnecessary_copy_op_pass: replace_all_uses_with"
 # workaround = "code"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """`self.last.copy_(y); return y` returns y; decomposed, it returns self.last, which the next call overwrites.
 

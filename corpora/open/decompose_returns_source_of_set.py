@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD057"
 # title = "run_decompositions: program returns the buffer itself for a tensor set_ to it"
-# severity = "C"
-# severity-because = "set_ to a buffer in forward()"
+# harm = "wrong later"
+# reach = "contrived"
+# reach-because = "set_ to a buffer in forward()"
+# topics = ["data-attribute", "buffers"]
 # cause = """
 # FunctionalTensorMode gives the tensor the very value of the source of set_, so both are one node of the
 # graph."""
@@ -15,9 +18,15 @@
 # status = "open"
 # signatures = [["outputs", "mismatch", "identity", "buffer", "output", "new"]]
 # fix = "functional_set_makes_an_alias"
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # upstream = ""
 # at-fault = "torch/_subclasses/functional_tensor.py, FunctionalTensorMode: set_ takes the value itself"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """`torch.neg(x).set_(self.buf)` has the memory of buf but is a separate tensor; decomposed, it is buf.
 

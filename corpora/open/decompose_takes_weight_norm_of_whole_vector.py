@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD058"
 # title = "run_decompositions: weight_norm of a vector divides by the norm of all of it"
-# severity = "C"
-# severity-because = "weight_norm on a parameter of one dimension, as of LayerNorm: silently wrong"
+# harm = "silently wrong"
+# reach = "contrived"
+# reach-because = "weight_norm on a parameter of one dimension, as of LayerNorm"
+# topics = ["norms"]
 # cause = """
 # The decomposition takes the norm over all dimensions but one; of a vector none is left, and norm takes an
 # empty list of dimensions for all of them."""
@@ -18,8 +21,14 @@
 # upstream = "https://github.com/pytorch/pytorch/pull/191141"
 # upstream-match = "mechanism"
 # upstream-fix = "https://github.com/pytorch/pytorch/pull/191141"
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/_decomp/decompositions.py, _weight_norm_interface: v.norm(2, keep_dim, ...)"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "fixed"
 # ///
 """The weight of LayerNorm is a vector; weight_norm takes the norm of each element, decomposed that of all.
 

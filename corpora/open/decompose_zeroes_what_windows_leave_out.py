@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD059"
 # title = "run_decompositions: a write to windows of unfold puts zeros between the windows"
-# severity = "B"
-# severity-because = "code that changes parts of a signal at equal distances in place: silently wrong"
+# harm = "silently wrong"
+# reach = "occasional"
+# reach-because = "code that changes parts of a signal at equal distances in place"
+# topics = ["in-place", "views"]
 # cause = """
 # Functionalization undoes unfold by its derivative, which is zero where no window is, and which takes sizes
 # for numbers."""
@@ -18,8 +21,14 @@
 # upstream = "https://github.com/pytorch/pytorch/issues/198102"
 # upstream-match = "mechanism"
 # upstream-fix = "https://github.com/pytorch/pytorch/pull/198105"
-# affected = ["2.13.0"]
 # at-fault = "aten/src/ATen/FunctionalInverses.cpp, unfold_inverse: unfold_backward with base.sizes()"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """The model silences the first two of every four samples; the decomposed program silences them all."""
 

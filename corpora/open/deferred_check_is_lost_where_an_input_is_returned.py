@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD060"
 # title = "torch.export: with deferred runtime asserts, a model that returns its input checks no sizes"
-# severity = "B"
-# severity-because = "silently wrong, but only with an option, and if nothing is computed"
+# harm = "silently wrong"
+# reach = "occasional"
+# reach-because = "a branch on a size, where one branch returns the input; only with the option"
+# topics = ["dynamic-sizes"]
 # cause = """
 # insert_deferred_runtime_asserts writes the checks of sizes when it comes to the first node after the inputs,
 # and never comes to the last node of the graph, its output. A graph without operators gets no checks."""
@@ -17,9 +20,17 @@
 #     ["outputs", "mismatch", "shape", "fresh", "probe"],
 # ]
 # fix = "deferred_checks_come_before_the_output"
-# upstream = ""
-# affected = ["2.13.0"]
+# upstream = "https://github.com/pytorch/pytorch/pull/125878"
+# upstream-match = "place"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/fx/passes/runtime_assert.py, insert_deferred_runtime_asserts: enumerate(nodes[:-1])"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """A model that pads to an even length is exported with an even one: the program pads nothing.
 

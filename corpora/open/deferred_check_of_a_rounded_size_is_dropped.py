@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD061"
 # title = "torch.export: with deferred runtime asserts, int(n * 0.5) stays what it was for the example"
-# severity = "B"
-# severity-because = "silently wrong, but only with an option"
+# harm = "silently wrong"
+# reach = "occasional"
+# reach-because = "a share of a dynamic size, as int(n * 0.5); only with the option"
+# topics = ["dynamic-sizes"]
 # cause = """
 # insert_deferred_runtime_asserts leaves out what it cannot write as nodes: checks with ToFloat, TruncToInt or
 # CeilToInt. Of int(n * 0.5) == 2 nothing is left, so that the graph has 2 for all n."""
@@ -17,9 +20,17 @@
 #     ["outputs", "mismatch", "shape", "output-views-input", "probe"],
 # ]
 # fix = "deferred_checks_divide_and_round_sizes"
-# upstream = ""
-# affected = ["2.13.0"]
+# upstream = "https://github.com/pytorch/pytorch/pull/132457"
+# upstream-match = "mechanism"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/fx/passes/runtime_assert.py, add_runtime_asserts: _has_uninterpretable_sympy_function"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """A model that takes int(n * 0.5) of n rows is exported with four rows: the program always takes two.
 

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD062"
 # title = "draft_export: RuntimeError for a custom operator whose in-place write changes no value"
-# severity = "B"
-# severity-because = "a custom operator that clips or masks, and an example for which it has nothing to do"
+# harm = "clear error"
+# reach = "occasional"
+# reach-because = "a custom operator that clips or masks, and an example for which it has nothing to do"
+# topics = ["custom-operators", "in-place"]
 # cause = """
 # MutationChecker takes an argument that is declared as written, and whose values stay, for a wrong schema."""
 # path = "draft:module@cpu"
@@ -24,9 +27,17 @@
 #     ],
 # ]
 # fix = "declared_writes_may_change_nothing"
-# affected = ["2.13.0"]
 # upstream = ""
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_library/utils.py, MutationChecker.check: demands that a declared write changes a value"
+# workaround = "none: the operator must return a new tensor instead of writing to its argument"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """A custom operator clips in place; where nothing is too large, draft_export says its schema is wrong."""
 

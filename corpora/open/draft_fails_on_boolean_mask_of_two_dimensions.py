@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD063"
 # title = "draft_export: PendingUnbackedSymbolNotFound for x[mask] where the mask has two dimensions"
-# severity = "B"
-# severity-because = "draft_export of a model that selects by a boolean mask of two dimensions"
+# harm = "obscure error"
+# reach = "occasional"
+# reach-because = "draft_export of a model that selects by a boolean mask of two dimensions"
+# topics = ["indexing", "dynamic-sizes"]
 # cause = """
 # _check_fake_real_tensors compares a symbolic storage offset with a number by !=, which fixes the number of
 # selected elements to that of the example."""
@@ -20,9 +23,17 @@
 #     ],
 # ]
 # fix = "draft_export_compares_no_symbolic_offsets"
-# upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
+# upstream = "https://github.com/pytorch/pytorch/pull/151718"
+# upstream-match = "symptom"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_subclasses/fake_utils.py, _check_fake_real_tensors: r_offset != f_offset"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """draft_export of `x[x > 0]` raises for a matrix; torch.export exports it.
 

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD064"
 # title = "draft_export: InternalTorchDynamoError for torch.cond on a tensor of dynamic size"
-# severity = "B"
-# severity-because = "draft_export of any model with torch.cond and a dynamic size: raises"
+# harm = "obscure error"
+# reach = "occasional"
+# reach-because = "draft_export of any model with torch.cond and a dynamic size: raises"
+# topics = ["control-flow", "dynamic-sizes"]
 # cause = """
 # MetaConverter.meta_tensor makes the real tensor for a fake one by the sizes of the fake one, which are
 # symbolic where that was made fake before."""
@@ -16,9 +19,18 @@
 # status = "open"
 # signatures = [["outputs", "crash", "export", "InternalTorchDynamoError", "fake_tensor.py:from_real_tensor"]]
 # fix = "draft_export_copies_real_values_of_fake_tensors"
-# upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
+# upstream = "https://github.com/pytorch/pytorch/pull/131042"
+# upstream-match = "mechanism"
+# upstream-fix = "https://github.com/pytorch/pytorch/pull/131042"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_subclasses/meta_utils.py, MetaConverter.meta_tensor: r.real_tensor ="
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """torch.export.export takes the model; draft_export, which is to report what export refuses, raises.
 

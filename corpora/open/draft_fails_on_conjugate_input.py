@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD065"
 # title = "draft_export: RuntimeError, or the branch of other values, for an input that is a lazy conjugate"
-# severity = "C"
-# severity-because = "a lazy conjugate or negative as input, as x.conj() is: a plain error for most models"
+# harm = "obscure error"
+# reach = "contrived"
+# reach-because = "a lazy conjugate or negative as input, as x.conj() is: a plain error for most models"
+# topics = ["dtypes"]
 # cause = """
 # The fake tensor is marked as a lazy conjugate or negative, its real tensor is not: it has other
 # values, and the first operator that looks at both finds that they differ."""
@@ -16,8 +19,15 @@
 # signatures = [["outputs", "crash", "export", "RuntimeError", "fake_tensor.py:_maybe_infer_fake"]]
 # fix = "draft_export_marks_real_tensors_as_conjugate"
 # upstream = ""
-# affected = ["2.13.0"]
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_subclasses/meta_utils.py, MetaConverter.meta_tensor: _set_conj(r), not the real tensor"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """torch.export.export takes this input, draft_export raises RuntimeError.
 

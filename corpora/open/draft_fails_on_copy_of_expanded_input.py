@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD066"
 # title = "draft_export: RuntimeError for an expanded input that was copied or loaded"
-# severity = "C"
-# severity-because = "an expanded input that is no view, as after copy.deepcopy or torch.load"
+# harm = "obscure error"
+# reach = "contrived"
+# reach-because = "an expanded input that is no view, as after copy.deepcopy or torch.load"
+# topics = ["views"]
 # cause = """
 # _safe_copy fills the real tensor of a fake one by copy_, which refuses a tensor of which several
 # elements have one place in memory."""
@@ -16,8 +19,14 @@
 # signatures = [["outputs", "crash", "export", "RuntimeError", "meta_utils.py:__call__"]]
 # fix = "draft_export_copies_each_place_once"
 # upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/_subclasses/meta_utils.py, _safe_copy: dst.copy_(src)"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """torch.export.export takes this input, draft_export raises RuntimeError.
 

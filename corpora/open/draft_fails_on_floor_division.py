@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD067"
 # title = "draft_export raises PendingUnbackedSymbolNotFound for x // 2 of floats and a dynamic size"
-# severity = "B"
-# severity-because = "floor division of floats in a program with dynamic sizes; export takes it"
+# harm = "obscure error"
+# reach = "occasional"
+# reach-because = "floor division of floats in a program with dynamic sizes; export takes it"
+# topics = ["dynamic-sizes"]
 # cause = """
 # Floor division is made of prims.signbit, whose fake result has the type of its argument. draft_export gives
 # new sizes to a result that differs from the prediction; these never leave the division."""
@@ -18,9 +21,17 @@
 #   "proxy_tensor.py:_set_unbacked_bindings", "symbolic_shapes.py:compute_unbacked_bindings",
 # ]]
 # fix = "draft_export_keeps_sizes_of_another_type"
-# upstream = ""
-# affected = ["2.13.0"]
+# upstream = "https://github.com/pytorch/pytorch/pull/146089"
+# upstream-match = "symptom"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_prims/__init__.py, signbit: type_promotion is DEFAULT, not ALWAYS_BOOL"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """torch.export takes `x // 2` with any number of rows; draft_export, which is to take more, raises."""
 

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD068"
 # title = "draft_export: IndexError for x.squeeze_() on an input"
-# severity = "C"
-# severity-because = "squeeze_, unsqueeze_ or set_ on an input, in a draft export"
+# harm = "obscure error"
+# reach = "contrived"
+# reach-because = "squeeze_, unsqueeze_ or set_ on an input, in a draft export"
+# topics = ["in-place"]
 # cause = """
 # squeeze_ changes the rank of the real tensor of the fake input; export restores the fake one alone, and
 # reads a size of the real one for each dimension of the fake one."""
@@ -16,8 +19,15 @@
 # signatures = [["outputs", "crash", "export", "IndexError"]]
 # fix = "draft_export_ignores_sizes_of_another_rank"
 # upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/fx/experimental/symbolic_shapes.py, _free_unbacked_symbols_with_path: real_tensor.size()"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """torch.export.export takes this model, draft_export raises IndexError.
 

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD069"
 # title = "draft_export: \"setStorage: ... are out of bounds\" for parameters cut from one flat tensor"
-# severity = "B"
-# severity-because = "weights kept in one flat tensor, or two inputs that are pieces of one, and draft_export"
+# harm = "obscure error"
+# reach = "occasional"
+# reach-because = "weights kept in one flat tensor, or two inputs that are pieces of one, and draft_export"
+# topics = ["tied-weights", "views"]
 # cause = """
 # MetaConverter.meta_tensor shares the real storage of the first tensor of a memory among all of them, but
 # that has only the places that the first one reads."""
@@ -18,9 +21,18 @@
 #      "fake_tensor.py:from_real_tensor", "meta_utils.py:__call__", "meta_utils.py:meta_tensor"],
 # ]
 # fix = "draft_export_copies_the_whole_memory"
-# upstream = ""
-# affected = ["2.13.0"]
+# upstream = "https://github.com/pytorch/pytorch/pull/185014"
+# upstream-match = "mechanism"
+# upstream-fix = "https://github.com/pytorch/pytorch/pull/185014"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_subclasses/meta_utils.py, meta_tensor: r.real_tensor = torch.empty_strided"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "fixed"
+# "2.15.0" = "fixed"
 # ///
 """Weight and bias are pieces of one flat tensor, as optimizers and distributed training lay them out.
 

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD070"
 # title = "draft_export: a branch on the value of a parameter is taken by uninitialized memory"
-# severity = "B"
-# severity-because = "a learned threshold or gate that forward reads by value: the purpose of draft_export"
+# harm = "silently wrong"
+# reach = "occasional"
+# reach-because = "a learned threshold or gate that forward reads by value: the purpose of draft_export"
+# topics = ["control-flow"]
 # cause = """
 # _safe_copy fills no real tensor from an nn.Parameter, because it takes all but torch.Tensor itself for fake
 # tensors: draft export computes with memory as it was found."""
@@ -16,8 +19,15 @@
 # undetected-because = "draft paths are judged only where the report of draft_export names no problem"
 # fix = "draft_export_copies_values_of_parameters"
 # upstream = ""
-# affected = ["2.13.0"]
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_subclasses/meta_utils.py, _safe_copy: if type(src) is not torch.Tensor: return"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "fixed"
+# "2.15.0" = "fixed"
 # ///
 """The gate is 1 and eager adds 1. The program asserts that the gate is not positive, and raises.
 

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD071"
 # title = "ep.module() accepts 2.0 for the integer 2 that it was exported with, and answers with integers"
-# severity = "B"
-# severity-because = "a number is given as 2.0 where the example was 2, and the model divides by it"
+# harm = "silently wrong"
+# reach = "occasional"
+# reach-because = "a number is given as 2.0 where the example was 2, and the model divides by it"
+# topics = ["arguments"]
 # cause = """
 # _get_input_guards_for_graph guards the value of a number among the inputs, and not its type."""
 # path = "nonstrict:module@cpu"
@@ -14,9 +17,17 @@
 # status = "open"
 # signatures = [["guards", "mismatch", "accepted", "float"]]
 # fix = "guard_types_of_numbers"
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/pull/180399"
+# upstream-match = "place"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/export/_unlift.py, _get_input_guards_for_graph: compares the value, not the type"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """Eager divides by 2.0 and gives 1.5; the exported program divides integers, and gives 1.
 

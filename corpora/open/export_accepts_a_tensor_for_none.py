@@ -3,9 +3,13 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD072"
 # title = "ep.module(): a tensor passed where None was exported is ignored"
-# severity = "A"
-# severity-because = "an optional mask that was None at export is ignored afterwards, in silence"
+# harm = "silently wrong"
+# reach = "everyday"
+# reach-because = "an optional mask that was None at export is ignored afterwards"
+# evidence = ["zoo:module_db/nn.MultiheadAttention"]
+# topics = ["arguments", "attention"]
 # cause = """
 # _get_input_guards_for_graph guards inputs that are int, float or str, and has no case for None."""
 # path = "nonstrict:module@cpu"
@@ -14,10 +18,18 @@
 # status = "open"
 # signatures = [["guards", "mismatch", "accepted", "none"]]
 # fix = "guard_that_none_stays_none"
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/issues/112095"
+# upstream-match = "symptom"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/export/_unlift.py, _get_input_guards_for_graph: no case for None"
 # workaround = "code"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """An optional argument was None at export: a tensor in its place is accepted, and not used.
 

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD073"
 # title = "ep.module(): takes the branch of the example for another member of an Enum"
-# severity = "A"
-# severity-because = "a mode given as an Enum: the branch of the example is taken, in silence"
+# harm = "silently wrong"
+# reach = "occasional"
+# reach-because = "a mode given as an Enum: the branch of the example is taken"
+# topics = ["arguments"]
 # cause = """
 # Members of enumerations may be inputs since PR 176541, but _get_input_guards_for_graph, like other code
 # that asks for the types of inputs, does not know them."""
@@ -15,11 +18,18 @@
 # status = "open"
 # signatures = [["guards", "mismatch", "accepted", "member"]]
 # fix = "guard_members_of_enumerations"
-# affected = ["2.13.0", "2.14.1"]
-# undecided = ["2.9.1", "2.11.0"]
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/pull/176541"
+# upstream-match = "place"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/export/_unlift.py, _get_input_guards_for_graph: int, float and str alone are guarded"
 # workaround = "code"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "other"
+# "2.11.0" = "other"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """Exported with Mode.ADD, `ep.module()` adds for Mode.SUBTRACT as well.
 

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD074"
 # title = "torch.export: AssertionError instead of a suggested fix for a guard like 3 * n < 8 on a Dim"
-# severity = "C"
-# severity-because = "an arithmetic guard on a named Dim, which export would refuse anyway"
+# harm = "obscure error"
+# reach = "contrived"
+# reach-because = "an arithmetic guard on a named Dim, which export would refuse anyway"
+# topics = ["dynamic-sizes"]
 # cause = """
 # prettify_results takes a side of a relation that is not all digits, such as 8/3, for an expression, which
 # it only knows on one side of an equation."""
@@ -26,9 +29,14 @@
 # ]
 # fix = "suggested_fixes_take_fractions"
 # upstream = ""
-# affected = ["2.11.0", "2.13.0", "2.14.1"]
-# undecided = ["2.9.1"]
 # at-fault = "torch/fx/experimental/symbolic_shapes.py, prettify_results: right.isdigit()"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "other"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """A branch on 3 * n < 8: export should say that n is not any number, and asserts.
 

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD075"
 # title = "torch.export: AssertionError for a tensor literal updated in place before a checkpoint"
-# severity = "C"
-# severity-because = "a tensor literal updated in place from a parameter, before an in-place checkpoint"
+# harm = "obscure error"
+# reach = "contrived"
+# reach-because = "a tensor literal updated in place from a parameter, before an in-place checkpoint"
+# topics = ["constants", "in-place", "checkpoint"]
 # cause = """
 # _preserve_requires_grad_pass compares the constant with its fake tensor, which tracing has updated in
 # place and given a history."""
@@ -15,10 +18,17 @@
 # status = "open"
 # signatures = [["outputs", "crash", "export", "AssertionError", "_trace.py:_export_to_aten_ir_make_fx"]]
 # fix = "constants_are_leaves_before_the_first_update"
-# affected = ["2.11.0", "2.13.0", "2.14.1"]
-# undecided = ["2.9.1"]
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/pull/128656"
+# upstream-match = "place"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/export/_trace.py, _preserve_requires_grad_pass: asks a tensor that tracing updated"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "other"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """`t.mul_(self.w)` on a tensor literal, then a checkpoint that writes to t in place: export finds a gradient.
 

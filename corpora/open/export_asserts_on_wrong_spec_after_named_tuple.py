@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD076"
 # title = "torch.export: a mistake in dynamic_shapes after a named tuple raises AssertionError"
-# severity = "C"
-# severity-because = "a mistake in dynamic_shapes, in a model that takes a named tuple: not said where"
+# harm = "obscure error"
+# reach = "contrived"
+# reach-because = "a mistake in dynamic_shapes, in a model that takes a named tuple: not said where"
+# topics = ["dynamic-sizes", "containers"]
 # cause = """
 # To say where inputs and dynamic_shapes differ, _key makes keys of containers, and knows dict, list and tuple
 # only."""
@@ -26,8 +29,14 @@
 # ]
 # fix = "mismatch_of_dynamic_shapes_has_keys_of_all_containers"
 # upstream = ""
-# affected = ["2.13.0"]
 # at-fault = "torch/export/dynamic_shapes.py, _tree_map_with_path: _key knows no named tuple"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """The spec of `size` is a list, as ShapesCollection makes it, where export wants a tuple."""
 

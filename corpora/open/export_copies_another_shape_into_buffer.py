@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD077"
 # title = "torch.export: program fails on its own example if a buffer grows by torch.cat"
-# severity = "A"
-# severity-because = "a cache that grows by torch.cat: the program fails on its own example"
+# harm = "obscure error"
+# reach = "occasional"
+# reach-because = "a cache that grows by torch.cat: the program fails on its own example"
+# topics = ["kv-cache", "buffers"]
 # cause = """
 # _make_fx_helper ends the graph with a copy_ into each buffer that was assigned, and does not ask whether
 # the new value has the shape and dtype of the old one."""
@@ -23,12 +26,19 @@
 #     ],
 # ]
 # fix = "refuse_buffers_of_another_shape"
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # upstream = ""
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/export/_trace.py, _make_fx_helper: aten.copy_ into a buffer of another shape or dtype"
 # workaround = """
 # none: an exported program cannot give a buffer another shape; a cache that grows has to be an argument
 # and a result"""
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """A cache that grows by `self.cache = torch.cat(...)`: export succeeds, and no call of the program does.
 

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD078"
 # title = "torch.export: self.count = self.count + 2 overwrites an input if a buffer before it is None"
-# severity = "A"
-# severity-because = "an optional buffer before a counter: the caller's tensor is overwritten, silently"
+# harm = "silently wrong"
+# reach = "occasional"
+# reach-because = "an optional buffer before a counter: the caller's tensor is overwritten, silently"
+# topics = ["buffers", "arguments"]
 # cause = """
 # _make_fx_helper looks up the input of an assigned buffer by its number among all buffers of the root. One
 # that is None has no input, so that the next input, a buffer or the user's, gets the value."""
@@ -15,10 +18,18 @@
 # status = "open"
 # signatures = [["inputs", "mismatch", "value"]]
 # fix = "buffers_are_found_by_name"
-# affected = ["2.13.0"]
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/pull/185108"
+# upstream-match = "place"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/export/_trace.py, _make_fx_helper: buffer_input_names counts buffers that are no inputs"
 # workaround = "code"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """The optional mask is None. The counter stays 0, and the caller finds its value in `x`.
 

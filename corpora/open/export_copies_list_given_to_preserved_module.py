@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD079"
 # title = "torch.export: wrong result if a preserved submodule writes to a list it is given"
-# severity = "B"
-# severity-because = "a preserved submodule that puts results into a list it is given"
+# harm = "silently wrong"
+# reach = "occasional"
+# reach-because = "a preserved submodule that puts results into a list it is given"
+# topics = ["containers"]
 # cause = """
 # pre_hook in _wrap_submodule takes the arguments apart and passes new containers on, so the caller's list
 # never changes."""
@@ -15,9 +18,17 @@
 # status = "open"
 # signatures = [["outputs", "mismatch", "value"]]
 # fix = "preserved_module_gets_its_callers_containers"
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/pull/148709"
+# upstream-match = "place"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_export/wrappers.py, _wrap_submodule: pre_hook"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """`child` puts its result into a list. With its signature preserved the list stays as it was: 3 instead of 4.
 

@@ -3,9 +3,13 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD080"
 # title = "torch.export: the mean over a packed sequence is divided by the number of its padded steps"
-# severity = "A"
-# severity-because = "a mean or a loss over a packed batch: wrong, silently; recurrent layers raise"
+# harm = "silently wrong"
+# reach = "everyday"
+# reach-because = "a mean or a loss over a packed batch: wrong, silently; recurrent layers raise"
+# evidence = ["https://github.com/pytorch/pytorch/issues/171978"]
+# topics = ["recurrent"]
 # cause = """
 # The fake implementation of _pack_padded_sequence takes the number of steps for that of packed rows, and the
 # dtype of the data for that of the batch sizes."""
@@ -15,11 +19,17 @@
 # status = "open"
 # signatures = [["outputs", "mismatch", "value"]]
 # fix = "packed_sequences_have_unbacked_sizes"
-# affected = ["2.13.0"]
 # upstream = "https://github.com/pytorch/pytorch/issues/171978"
 # upstream-match = "mechanism"
 # at-fault = "torch/_subclasses/fake_impls.py, _pack_padded_sequence: res_size and the dtype of batch_size"
 # workaround = "code"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """Two sequences, of 3 steps and of 1, are packed into 4 rows. The program divides the sum of the rows by 3.
 

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD082"
 # title = "torch.export: AssertionError if a preserved submodule is called with and without a keyword"
-# severity = "B"
-# severity-because = "a preserved submodule called with and without a keyword"
+# harm = "obscure error"
+# reach = "occasional"
+# reach-because = "a preserved submodule called with and without a keyword"
+# topics = ["arguments", "shared-modules"]
 # cause = """
 # update_module_call_signatures keeps in_spec and out_spec by the name of the submodule and asserts that
 # all of its calls are alike."""
@@ -25,10 +28,17 @@
 #     ],
 # ]
 # fix = "calls_of_preserved_module_have_specs_of_their_own"
-# affected = ["2.11.0", "2.13.0", "2.14.1"]
-# undecided = ["2.9.1"]
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/pull/137999"
+# upstream-match = "place"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_export/wrappers.py, update_module_call_signatures"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "other"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """One call passes `n` by name, the other does not pass it: AssertionError, in_spec mismatch.
 

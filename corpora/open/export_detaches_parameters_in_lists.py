@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD083"
 # title = "exported program computes no gradients for a parameter in a plain list, without a warning"
-# severity = "C"
-# severity-because = "parameters in a plain list, which an optimizer must be given by hand"
+# harm = "wrong later"
+# reach = "contrived"
+# reach-because = "parameters in a plain list, which an optimizer must be given by hand"
+# topics = ["constants"]
 # cause = """
 # lift_constants_pass takes the data of a parameter that no module has registered. Only its debug log says
 # so."""
@@ -15,9 +18,17 @@
 # status = "open"
 # signatures = [["outputs", "mismatch", "requires-grad"]]
 # trigger = ["state.held_parameter"]
-# affected = ["2.13.0"]
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/issues/163303"
+# upstream-match = "place"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_export/passes/lift_constants_pass.py: constant_val = constant_val.data"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """A parameter in a plain list gets a gradient in eager, and none in the exported program."""
 

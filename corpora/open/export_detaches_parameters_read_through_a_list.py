@@ -3,9 +3,13 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD084"
 # title = "torch.export: no gradient for parameters that forward reads from a list"
-# severity = "A"
-# severity-because = "weight decay in forward over a list of weights: silently without effect"
+# harm = "wrong later"
+# reach = "everyday"
+# reach-because = "weight decay in forward over a list of weights: silently without effect"
+# evidence = ["https://github.com/pytorch/pytorch/issues/163303"]
+# topics = ["constants"]
 # cause = """
 # Non-strict export traces with fake tensors where parameters are registered; a list or an attribute keeps
 # the real one, which becomes a constant, detached."""
@@ -19,8 +23,14 @@
 # upstream-match = "mechanism"
 # upstream-fix = "https://github.com/pytorch/pytorch/pull/185106"
 # at-fault = "torch/export/_trace.py, _non_strict_export: only registered names get the fake tensors"
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # workaround = "code"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """A registered parameter that is read through a list becomes a constant of the program, without gradient.
 

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD085"
 # title = "torch.export(strict=False): autocast casts a weight at each use, and rounds its gradient otherwise"
-# severity = "B"
-# severity-because = "a weight used several times within autocast: cast each time, gradients round otherwise"
+# harm = "wrong later"
+# reach = "occasional"
+# reach-because = "a weight used several times within autocast: cast each time, gradients round otherwise"
+# topics = ["autocast", "shared-modules"]
 # cause = """
 # make_fx disables the cache of autocast while it traces; autocast.__init__ takes that for the default of
 # cache_enabled, and __enter__ records it."""
@@ -15,9 +18,17 @@
 # status = "open"
 # signatures = [["gradients", "mismatch", "value", "state"]]
 # fix = "record_the_autocast_cache_as_given"
-# upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
+# upstream = "https://github.com/pytorch/pytorch/pull/172641"
+# upstream-match = "place"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/amp/autocast_mode.py, autocast.__enter__: args records self._cache_enabled"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """The graph says `wrap_with_autocast(..., cache_enabled=False)`, while autocast caches unless it is asked
 not to.

@@ -3,9 +3,16 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD086"
 # title = "torch.export: self.count = self.count + 1 in a submodule does not update the buffer"
-# severity = "A"
-# severity-because = "a counter in a submodule, updated by assignment: silently lost"
+# harm = "wrong later"
+# reach = "everyday"
+# reach-because = "a counter in a submodule, updated by assignment: silently lost"
+# evidence = [
+#     "https://github.com/facebookresearch/dino/blob/main/main_dino.py",
+#     "https://github.com/vinsis/understanding-neuralnetworks-pytorch/blob/cf153f3a33295d78135927da47918fd3cb272c00/markdowns/register_buffer.md",
+# ]
+# topics = ["buffers", "moving-averages"]
 # cause = """
 # register_buffer_assignment_hook compares the _buffers of the module with those of the root, and so notes
 # assignments in the root module alone."""
@@ -15,10 +22,18 @@
 # status = "open"
 # signatures = [["state", "mismatch"]]
 # fix = "buffer_assignment_in_submodule"
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/pull/185108"
+# upstream-match = "place"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_functorch/_aot_autograd/utils.py, register_buffer_assignment_hook: root module only"
 # workaround = "code"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """`self.count = self.count + 1` counts in the root module, and does nothing one module further down.
 

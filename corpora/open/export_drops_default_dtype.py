@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD087"
 # title = "torch.export drops torch.set_default_dtype in forward: the caller's default dtype counts"
-# severity = "B"
-# severity-because = "a part that needs float64 and sets the default dtype: computed in float32"
+# harm = "silently wrong"
+# reach = "occasional"
+# reach-because = "a part that needs float64 and sets the default dtype: computed in float32"
+# topics = ["dtypes"]
 # cause = """
 # set_default_dtype is a call into C++ that no mode sees, and a factory without dtype is recorded without one:
 # the program asks for the default when it runs."""
@@ -15,9 +18,16 @@
 # status = "open"
 # signatures = [["outputs", "mismatch", "dtype"]]
 # fix = "export_refuses_to_set_default_dtype"
-# affected = ["2.13.0"]
 # upstream = ""
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/__init__.py, set_default_dtype; torch/fx/experimental/proxy_tensor.py records dtype=None"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """The model makes a grid in float64 and adds it to its input. The program makes the grid in float32.
 

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD088"
 # title = "torch.export: a hook that forward registers on a tensor is silently left out"
-# severity = "B"
-# severity-because = "hooks that scale, clip or reverse gradients, in a model that is trained after export"
+# harm = "wrong later"
+# reach = "occasional"
+# reach-because = "hooks that scale, clip or reverse gradients, in a model that is trained after export"
+# topics = ["hooks"]
 # cause = """
 # Tensor.register_hook calls no operator: the hook is put on a fake tensor of the trace, and no graph records
 # it."""
@@ -16,8 +19,15 @@
 # signatures = [["gradients", "mismatch", "value", "state"]]
 # fix = "export_refuses_hooks_on_tensors"
 # upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_tensor.py, Tensor.register_hook: does not say that export records no hook"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """The hook doubles the gradient in eager; the exported program has no hook, and says nothing."""
 

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD089"
 # title = "torch.export drops torch.inference_mode() in forward: the results require grad"
-# severity = "B"
-# severity-because = "prediction, or a frozen encoder, in inference mode: gradients flow through it"
+# harm = "wrong later"
+# reach = "occasional"
+# reach-because = "prediction, or a frozen encoder, in inference mode: gradients flow through it"
+# topics = ["no-grad"]
 # cause = """
 # A C++ guard enters inference mode, which no torch function mode sees: export records no_grad, and drops
 # inference_mode."""
@@ -15,9 +18,16 @@
 # status = "open"
 # signatures = [["outputs", "mismatch", "requires-grad"]]
 # fix = "export_records_inference_mode_as_no_grad"
-# affected = ["2.13.0"]
 # upstream = ""
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/autograd/grad_mode.py, inference_mode.__enter__ and _enter_inference_mode"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """`@torch.inference_mode()` around forward. Eager's result has no gradients, the program's requires grad.
 

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD090"
 # title = "torch.export(strict=False): torch.manual_seed in forward seeds this process and is left out"
-# severity = "B"
-# severity-because = "models that seed their noise in forward, so that every call draws the same"
+# harm = "silently wrong"
+# reach = "occasional"
+# reach-because = "models that seed their noise in forward, so that every call draws the same"
+# topics = ["random"]
 # cause = """
 # torch.manual_seed is Python and calls no operator, so the trace runs it for real and records nothing. Strict
 # export refuses it."""
@@ -18,9 +21,17 @@
 #     ["purity", "mismatch", "export", "global", "global random number generator"],
 # ]
 # fix = "export_refuses_manual_seed"
-# upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
+# upstream = "https://github.com/pytorch/pytorch/issues/107187"
+# upstream-match = "mechanism"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/random.py, manual_seed: seeds the process while torch.export traces, without a record"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """The model seeds its own noise, so that eager returns the same in every call; the program does not.
 

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD091"
 # title = "torch.export: a no_grad block around torch.cond is dropped, and results require grad"
-# severity = "B"
-# severity-because = "torch.cond and a no_grad block in one model"
+# harm = "wrong later"
+# reach = "occasional"
+# reach-because = "torch.cond and a no_grad block in one model"
+# topics = ["no-grad", "control-flow"]
 # cause = """
 # split_module moves get_attr nodes of branches to the front of a piece, which then no longer begins with
 # the change of grad mode and is inlined as a piece without one."""
@@ -15,9 +18,17 @@
 # status = "open"
 # signatures = [["outputs", "mismatch", "requires-grad"]]
 # fix = "split_module_keeps_get_attr_in_place"
-# upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
+# upstream = "https://github.com/pytorch/pytorch/pull/179519"
+# upstream-match = "place"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/fx/passes/split_module.py, split_module: get_attr nodes of modules come first"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """Eager returns a tensor without history, the exported program one that requires grad, in silence.
 

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD092"
 # title = "torch.export: no_grad within an autocast block is dropped"
-# severity = "A"
-# severity-because = "no_grad in an autocast block, for a target, say: silently wrong gradients"
+# harm = "wrong later"
+# reach = "occasional"
+# reach-because = "no_grad in an autocast block, for a target, say: silently wrong gradients"
+# topics = ["no-grad", "autocast"]
 # cause = """
 # _is_set_grad_enabled_sub_mod looks at the first node of a part of the graph; within autocast, split_module
 # has put _enter_autocast there, and the call of _set_grad_enabled behind it is removed."""
@@ -16,9 +19,16 @@
 # signatures = [["gradients", "mismatch", "value", "state"]]
 # fix = "no_grad_is_kept_within_autocast"
 # upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_export/passes/replace_set_grad_with_hop_pass.py, _is_set_grad_enabled_sub_mod"
 # workaround = "code"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """In eager no gradient flows through `target`; the exported program lets it flow, and the gradient is 0.
 

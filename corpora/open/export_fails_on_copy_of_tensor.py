@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD093"
 # title = "torch.export: AssertionError for copy.copy of a tensor"
-# severity = "C"
-# severity-because = "copy.copy(x) in forward, in place of x.clone(), mostly where a cache is copied"
+# harm = "obscure error"
+# reach = "contrived"
+# reach-because = "copy.copy(x) in forward, in place of x.clone(), mostly where a cache is copied"
+# topics = ["copies"]
 # cause = """
 # Tensor.__reduce_ex__ rebuilds a fake tensor with the device that it pretends to be on, and
 # FakeTensor.__new__ asserts meta."""
@@ -25,11 +28,17 @@
 #     ],
 # ]
 # fix = "export_copies_tensors_as_detached"
-# affected = ["2.13.0"]
 # upstream = "https://github.com/pytorch/pytorch/issues/171977"
 # upstream-match = "mechanism"
 # upstream-fix = "https://github.com/pytorch/pytorch/pull/184963"
 # at-fault = "torch/_tensor.py, Tensor.__reduce_ex__: no case for a fake tensor that is traced"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """forward() copies its input with copy.copy: non-strict export fails with an internal AssertionError."""
 

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD094"
 # title = "torch.export: a size \"is not tracked with proxy\" if x.data is read and the input x is a view"
-# severity = "C"
-# severity-because = "`.data` in forward(), and an example input that is a view"
+# harm = "obscure error"
+# reach = "contrived"
+# reach-because = "`.data` in forward(), and an example input that is a view"
+# topics = ["data-attribute", "views"]
 # cause = """
 # The getter of Tensor.data calls the fake tensor without its mode. Its cache compares the memory of a view
 # with the size of the base of the input, under the proxy mode, to which the size of a base is unknown."""
@@ -26,8 +29,14 @@
 # ]
 # fix = "cached_views_ask_no_proxy"
 # upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/_subclasses/fake_tensor.py, _get_output_tensor_from_cache_entry: traced set_"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "fixed"
 # ///
 """The model asks for the rank of `x.data`. With a view as its example input, export raises RuntimeError.
 

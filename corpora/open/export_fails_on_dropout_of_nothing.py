@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD095"
 # title = "torch.export: RuntimeError for dropout of an empty boolean tensor in train mode"
-# severity = "C"
-# severity-because = "dropout of a boolean tensor without elements"
+# harm = "obscure error"
+# reach = "contrived"
+# reach-because = "dropout of a boolean tensor without elements"
+# topics = ["random"]
 # cause = """
 # The decomposition native_dropout looks at the dtype before it asks whether there are elements, the kernel
 # after."""
@@ -15,9 +18,17 @@
 # status = "open"
 # signatures = [["outputs", "crash", "export", "RuntimeError"]]
 # fix = "dropout_of_nothing_is_nothing"
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/issues/197846"
+# upstream-match = "place"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_decomp/decompositions.py, native_dropout: the dtype is looked at before the size"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """In train mode nn.Dropout takes an empty mask in eager, and export raises for the dtype of it.
 

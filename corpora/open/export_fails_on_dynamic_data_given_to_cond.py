@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD096"
 # title = "torch.export: AssertionError 'vr must not be None' for torch.cond of an input whose .data was cut"
-# severity = "C"
-# severity-because = "an assignment to the .data of an input of dynamic size; torch does not trace it anyway"
+# harm = "obscure error"
+# reach = "contrived"
+# reach-because = "an assignment to the .data of an input of dynamic size; torch does not trace it anyway"
+# topics = ["control-flow", "data-attribute", "dynamic-sizes"]
 # cause = """
 # The storage that meta_tensor makes for a tensor that is no view takes its size from the ShapeEnv of export,
 # with symbols that the ShapeEnv of Dynamo, which traces the branches, does not know."""
@@ -26,8 +29,14 @@
 # ]
 # fix = "storage_of_fake_tensor_gets_a_size_of_its_own"
 # upstream = ""
-# affected = ["2.13.0"]
 # at-fault = "torch/_subclasses/meta_utils.py, MetaConverter.meta_tensor: s.size of another ShapeEnv"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "other"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """torch says that it cannot trace the assignment; with a dynamic size it raises AssertionError."""
 

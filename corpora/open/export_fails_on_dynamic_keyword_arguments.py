@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD097"
 # title = "torch.export: AssertionError for a dynamic size of a keyword that **kwargs takes"
-# severity = "B"
-# severity-because = "dynamic sizes of keywords that **kwargs takes"
+# harm = "obscure error"
+# reach = "occasional"
+# reach-because = "dynamic sizes of keywords that **kwargs takes"
+# topics = ["dynamic-sizes", "arguments"]
 # cause = """
 # _get_range_constraints puts each keyword that **kwargs takes next to the arguments, where it is already
 # one level down, so that no spec has that structure."""
@@ -15,11 +18,18 @@
 # status = "open"
 # signatures = [["outputs", "crash", "export", "AssertionError", "non_strict_utils.py:make_constraints"]]
 # fix = "order_further_keywords_as_traced"
-# affected = ["2.9.1", "2.11.0", "2.13.0"]
-# unaffected = ["2.14.1"]
 # upstream = "https://github.com/pytorch/pytorch/issues/150022"
+# upstream-match = "mechanism"
 # upstream-fix = "https://github.com/pytorch/pytorch/pull/185736"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/export/_trace.py, _get_range_constraints: combined_args_traced_order"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "fixed"
+# "2.15.0" = "fixed"
 # ///
 """Export fails at an internal assertion where a dynamic size is that of one of `**options`.
 

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD098"
 # title = "torch.export: unhashable SymInt if torch.cond gets a column of a matrix with dynamic rows"
-# severity = "B"
-# severity-because = "a column of a matrix with dynamic rows, given to torch.cond"
+# harm = "obscure error"
+# reach = "occasional"
+# reach-because = "a column of a matrix with dynamic rows, given to torch.cond"
+# topics = ["control-flow", "dynamic-sizes"]
 # cause = """
 # _automatic_dynamic looks for SymInts among the sizes alone; a tensor with static sizes and a symbolic
 # stride goes on to a dict lookup of that stride."""
@@ -25,9 +28,16 @@
 #     ],
 # ]
 # fix = "dynamic_stride_alone"
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # upstream = ""
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_dynamo/variables/builder.py, _automatic_dynamic: looks for SymInts among the sizes alone"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """A column of `x` has two elements, and between them lies the dynamic size of a row.
 

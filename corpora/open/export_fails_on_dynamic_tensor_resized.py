@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD099"
 # title = "torch.export: internal error for resize_ to fixed sizes of a tensor with dynamic ones"
-# severity = "C"
-# severity-because = "resize_ to fixed sizes in a model with dynamic ones"
+# harm = "obscure error"
+# reach = "contrived"
+# reach-because = "resize_ to fixed sizes in a model with dynamic ones"
+# topics = ["dynamic-sizes", "in-place"]
 # cause = """
 # generic_set_sizes_contiguous takes new sizes that are all numbers for those of an ordinary tensor, and
 # calls set_sizes_contiguous, which refuses tensors with symbolic sizes."""
@@ -18,9 +21,15 @@
 # ]
 # trigger = ["inplace.resize_"]
 # upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0"]
-# unaffected = ["2.14.1"]
+# upstream-searched = "2026-11-26"
 # at-fault = "c10/core/TensorImpl.cpp, generic_set_sizes_contiguous: numbers go to set_sizes_contiguous"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "fixed"
+# "2.15.0" = "fixed"
 # ///
 """`resize_(4)` on a tensor whose size is a symbol: "tried to directly modify sizes for customized tensor".
 

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD100"
 # title = "torch.export: x.copy_(x) of an expanded tensor raises, in eager it does nothing"
-# severity = "C"
-# severity-because = "an expanded tensor copied to itself, which does nothing: export fails"
+# harm = "obscure error"
+# reach = "contrived"
+# reach-because = "an expanded tensor copied to itself, which does nothing: export fails"
+# topics = ["in-place", "views"]
 # cause = """
 # meta_copy_ asks whether elements of the written tensor overlap; the operator returns before that where a
 # tensor is copied to itself."""
@@ -26,8 +29,14 @@
 # ]
 # fix = "meta_tensor_is_copied_to_itself"
 # upstream = ""
-# affected = ["2.13.0"]
 # at-fault = "torch/_meta_registrations.py, meta_copy_: the check of overlapping memory comes first"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """Eager returns the tensor; export: "more than one element of the written-to tensor refers to a single memory
 location".

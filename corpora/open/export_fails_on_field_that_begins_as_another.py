@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD101"
 # title = "ep.module(): SyntaxError for a namedtuple with the fields value and value_max"
-# severity = "A"
-# severity-because = "a namedtuple with the fields value and value_max: ep.module() fails"
+# harm = "obscure error"
+# reach = "occasional"
+# reach-because = "a namedtuple with the fields value and value_max: ep.module() fails"
+# topics = ["containers", "names"]
 # cause = """
 # _convert_guards_code_to_fn replaces the path of each input wherever it occurs in the text of a guard,
 # also where it is the beginning of a longer path."""
@@ -15,10 +18,18 @@
 # status = "open"
 # signatures = [["outputs", "crash", "lower", "SyntaxError"]]
 # fix = "guard_longest_paths_first"
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/pull/186993"
+# upstream-match = "place"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/export/_unlift.py, _convert_guards_code_to_fn: paths are replaced in the text of guards"
 # workaround = "code"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """`ep.module()` raises SyntaxError: a check in the function that it makes reads `args[0]_max.size()[0] == 1`.
 

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD102"
 # title = "torch.export: RuntimeError for torch.rand(shape, generator=...) of a dynamic shape"
-# severity = "B"
-# severity-because = "noise of the shape of an input whose batch is dynamic, where generator= is written out"
+# harm = "obscure error"
+# reach = "occasional"
+# reach-because = "noise of the shape of an input whose batch is dynamic, where generator= is written out"
+# topics = ["random", "dynamic-sizes"]
 # cause = """
 # The fake kernel of constructors calls the overload rand.generator on the meta device, where it has no kernel
 # that takes symbolic sizes."""
@@ -21,10 +24,17 @@
 #     ],
 # ]
 # fix = "fake_random_tensors_need_no_generator"
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # upstream = "https://github.com/pytorch/pytorch/issues/121897"
 # upstream-match = "symptom"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_subclasses/fake_impls.py, constructors: calls func with its generator"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """`generator=None` is the default, and raises "SymIntArrayRef expected to contain only concrete integers"."""
 

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD103"
 # title = "torch.export: RuntimeError for table[i] inside of torch.vmap, where i is a tensor"
-# severity = "B"
-# severity-because = "a look-up that is written for one example, and mapped over a batch by torch.vmap"
+# harm = "obscure error"
+# reach = "occasional"
+# reach-because = "a look-up that is written for one example, and mapped over a batch by torch.vmap"
+# topics = ["vmap", "indexing"]
 # cause = """
 # _NonStrictTorchFunctionHandler redirects indexing by an integer tensor of no dimensions to torch.select with
 # its item(), which an index inside of torch.vmap does not have."""
@@ -22,9 +25,18 @@
 # # An index that is out of range raises within the level of vmap.
 # unmasked = [["purity", "mismatch", "run", "global", "raised", "functorch level"]]
 # fix = "export_indexes_by_batched_tensors"
-# upstream = ""
-# affected = ["2.13.0"]
+# upstream = "https://github.com/pytorch/pytorch/issues/158540"
+# upstream-match = "mechanism"
+# upstream-fix = "https://github.com/pytorch/pytorch/pull/186894"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_export/non_strict_utils.py, _NonStrictTorchFunctionHandler._override: item.item()"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "fixed"
+# "2.13.0" = "shows"
+# "2.14.1" = "fixed"
+# "2.15.0" = "fixed"
 # ///
 """`table[i]` works under torch.vmap in eager; non-strict export says that vmap cannot call .item().
 

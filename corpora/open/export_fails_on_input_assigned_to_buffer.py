@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD104"
 # title = "torch.export: SpecViolationError for self.last = x, a buffer that keeps the last input"
-# severity = "A"
-# severity-because = "a buffer that keeps the last input: export fails"
+# harm = "obscure error"
+# reach = "occasional"
+# reach-because = "a buffer that keeps the last input: export fails"
+# topics = ["buffers"]
 # cause = """
 # _make_fx_helper gives the copy_ that writes an assigned buffer back the metadata of the node assigned
 # from; that of a placeholder has no nn_module_stack."""
@@ -15,10 +18,17 @@
 # status = "open"
 # signatures = [["outputs", "crash", "export", "SpecViolationError", "_trace.py:_verify_nn_module_stack"]]
 # fix = "write_back_clones_of_assigned_buffers"
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # upstream = ""
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/export/_trace.py, _make_fx_helper: `new_node.meta = name_node.meta` of a placeholder"
 # workaround = "code"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """`self.last = x` for a buffer `last`: the graph that export itself has built does not pass its own check.
 

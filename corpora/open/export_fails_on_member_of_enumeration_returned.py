@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD105"
 # title = "torch.export: a member of an Enum among the outputs: AttributeError or TypeError"
-# severity = "B"
-# severity-because = "a model that returns its mode or status as an Enum cannot be exported"
+# harm = "obscure error"
+# reach = "occasional"
+# reach-because = "a model that returns its mode or status as an Enum cannot be exported"
+# topics = ["arguments"]
 # cause = """
 # Members of enumerations are values of an opaque type since PR 176541: the check of output types takes them,
 # _make_argument_spec takes them for nodes, and the weak dict of get_proxy_slot takes none of an IntEnum."""
@@ -26,11 +29,17 @@
 #     ],
 # ]
 # fix = "members_of_enumerations_are_outputs"
-# affected = ["2.13.0", "2.14.1"]
-# unaffected = ["2.9.1", "2.11.0"]
-# regression-since = "2.13.0"
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/pull/176541"
+# upstream-match = "place"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/export/graph_signature.py, _make_argument_spec; and get_proxy_slot of proxy_tensor.py"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "fixed"
+# "2.11.0" = "fixed"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """Export fails on a model that returns a member of an enumeration: an AttributeError from inside of torch.
 

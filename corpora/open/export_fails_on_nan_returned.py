@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD106"
 # title = "torch.export: NaN among the outputs: SpecViolationError"
-# severity = "B"
-# severity-because = "a metric or a score that is undefined for the example, returned as a float"
+# harm = "obscure error"
+# reach = "occasional"
+# reach-because = "a metric or a score that is undefined for the example, returned as a float"
+# topics = ["arguments"]
 # cause = """
 # The verifier compares outputs with ``!=``, and NaN is not equal to itself."""
 # path = "nonstrict:module@cpu"
@@ -25,9 +28,16 @@
 #     ],
 # ]
 # fix = "nan_is_an_output"
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # upstream = ""
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_export/verifier.py, _verify_exported_program_signature: NaN is unequal to itself"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """Export fails on a model that returns the float NaN. Any other float may be returned."""
 

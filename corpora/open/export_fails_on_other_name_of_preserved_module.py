@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD107"
 # title = "torch.export: KeyError if a preserved submodule is called twice by its other name"
-# severity = "C"
-# severity-because = "a shared submodule, preserved by one name and called twice by the other"
+# harm = "obscure error"
+# reach = "contrived"
+# reach-because = "a shared submodule, preserved by one name and called twice by the other"
+# topics = ["shared-modules", "names"]
 # cause = """
 # CollectTracepointsPass copies the signature of the name that a submodule is called by for each further
 # call, also where only another name is preserved."""
@@ -25,9 +28,18 @@
 #     ],
 # ]
 # fix = "skip_variants_of_unpreserved_names"
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # upstream = "https://github.com/pytorch/pytorch/pull/189569"
+# upstream-match = "mechanism"
+# upstream-fix = "https://github.com/pytorch/pytorch/pull/189569"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_export/passes/collect_tracepoints_pass.py, CollectTracepointsPass.call: self.specs[fqn]"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """`first` is preserved, and called as `second`, which is the same module: KeyError 'second'.
 

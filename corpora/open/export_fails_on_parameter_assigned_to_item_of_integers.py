@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD108"
 # title = "torch.export: RuntimeError if a parameter is assigned to an item of an integer tensor"
-# severity = "C"
-# severity-because = "a parameter that requires gradients written into integers"
+# harm = "obscure error"
+# reach = "contrived"
+# reach-because = "a parameter that requires gradients written into integers"
+# topics = ["dtypes", "in-place"]
 # cause = """
 # derivatives.yaml calls fill_.Tensor differentiable for integers too, and while export traces an operator
 # that needs the gradient follows within the assignment."""
@@ -19,8 +22,14 @@
 # unmasked = [["outputs", "mismatch", "requires-grad", "fresh"]]
 # fix = "items_of_integers_take_no_gradient"
 # upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "tools/autograd/derivatives.yaml, fill_.Tensor: differentiable for integers too"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """Eager writes a scalar parameter into a row of int64; export: "Autograd not support dtype: Long".
 

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD109"
 # title = "preserve_module_call_signature: export fails if a branch of torch.cond calls the module"
-# severity = "C"
-# severity-because = "preserve_module_call_signature of a module that a branch of torch.cond calls"
+# harm = "obscure error"
+# reach = "contrived"
+# reach-because = "preserve_module_call_signature of a module that a branch of torch.cond calls"
+# topics = ["control-flow"]
 # cause = """
 # A hook notes the arguments of a preserved module in a dict. Dynamo traces the branch together with the hook,
 # and refuses a write to a dict that is outside of the branch."""
@@ -15,9 +18,16 @@
 # status = "open"
 # signatures = [["outputs", "crash", "export", "UncapturedHigherOrderOpError"]]
 # trigger = ["region.submodule"]
-# affected = ["2.13.0"]
 # upstream = ""
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_export/wrappers.py, update_module_call_signatures: writes to a dict where Dynamo traces"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """Export fails if a branch of `torch.cond` calls a module whose call signature is preserved.
 

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD110"
 # title = "torch.export: SyntaxError for a forward that calls random_ with two bounds"
-# severity = "B"
-# severity-because = "a model that draws random integers with Tensor.random_"
+# harm = "obscure error"
+# reach = "occasional"
+# reach-because = "a model that draws random integers with Tensor.random_"
+# topics = ["random", "in-place"]
 # cause = """
 # add_global writes an operator by its qualified name, and the overload of random_ with two bounds is called
 # from, a keyword of Python."""
@@ -15,11 +18,17 @@
 # status = "open"
 # signatures = [["outputs", "crash", "export", "SyntaxError"]]
 # fix = "fx_calls_overloads_named_as_keywords"
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # upstream = "https://github.com/pytorch/pytorch/issues/151432"
 # upstream-match = "mechanism"
 # upstream-fix = "https://github.com/pytorch/pytorch/pull/185456"
 # at-fault = "torch/fx/graph.py, _gen_python_code, add_global: a qualified name that does not compile"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """Export raises SyntaxError for `random_ = torch.ops.aten.random_.from(zeros, 0, 2)`."""
 

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD111"
 # title = "torch.export: IndexError in guard production if an input is unsqueezed in place"
-# severity = "B"
-# severity-because = "unsqueeze_ on an input"
+# harm = "obscure error"
+# reach = "occasional"
+# reach-because = "unsqueeze_ on an input"
+# topics = ["in-place"]
 # cause = """
 # fakify notes the fake inputs themselves for guard production, which runs after the model has changed
 # their sizes."""
@@ -25,9 +28,18 @@
 #     ],
 # ]
 # fix = "export_guards_inputs_as_they_came"
-# upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
+# upstream = "https://github.com/pytorch/pytorch/issues/198100"
+# upstream-match = "mechanism"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/fx/experimental/symbolic_shapes.py, produce_guards_verbose, over the mutated fake input"
+# workaround = "none: unsqueeze out of place, which leaves the input as it is"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """`unsqueeze_` on an input: guards are produced for a tensor that no caller ever has.
 

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD112"
 # title = "torch.export: a child that torch.jit.script has made is called with an argument too many"
-# severity = "B"
-# severity-because = "models with a scripted part, which strict=True refuses with a clear message"
+# harm = "obscure error"
+# reach = "occasional"
+# reach-because = "models with a scripted part, which strict=True refuses with a clear message"
+# topics = ["graph-modules"]
 # cause = """
 # While torch.compiler.is_exporting(), ScriptMethod.__call__ calls __wrapped__, a bound method, and gives it
 # the ScriptMethod as first argument."""
@@ -15,9 +18,17 @@
 # status = "open"
 # signatures = [["outputs", "crash", "export", "TypeError"]]
 # fix = "export_refuses_scripted_children"
-# upstream = ""
-# affected = ["2.13.0"]
+# upstream = "https://github.com/pytorch/pytorch/pull/155180"
+# upstream-match = "place"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/csrc/jit/python/script_init.cpp, ScriptMethod.__call__: __wrapped__ gets all arguments"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """A scripted child works in eager, and exports if torch.jit.trace has made it; export calls this one wrongly.
 

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD113"
 # title = "torch.export: AssertionError for t_() on an input that is a view, if its stride is read then"
-# severity = "C"
-# severity-because = "t_() on an input that is a view of another tensor, then its stride as a number"
+# harm = "obscure error"
+# reach = "contrived"
+# reach-because = "t_() on an input that is a view of another tensor, then its stride as a number"
+# topics = ["in-place", "views"]
 # cause = """
 # fakify makes the sizes of the input static, but those of its base symbols, which produce_guards knows
 # from no input: t_() leads back to them."""
@@ -26,8 +29,14 @@
 # ]
 # fix = "base_of_static_input_is_static"
 # upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/_export/non_strict_utils.py, _create_symbolic_context_for_tensor: no view_base_context"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "fixed"
 # ///
 """Nothing is dynamic here, and export fails for want of a source of a symbol: "sources must not be empty".
 

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD114"
 # title = "torch.export: AssertionError for a torch.Size among the inputs, next to a dynamic size"
-# severity = "B"
-# severity-because = "a torch.Size among the inputs, next to a dynamic size"
+# harm = "obscure error"
+# reach = "occasional"
+# reach-because = "a torch.Size among the inputs, next to a dynamic size"
+# topics = ["dynamic-sizes", "arguments"]
 # cause = """
 # make_constraints compares the spec with the inputs as they came, in which a torch.Size is no tuple;
 # tracing has compared it with inputs in which it is one."""
@@ -25,9 +28,17 @@
 #     ],
 # ]
 # fix = "constrain_sizes_as_tuples"
-# upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
+# upstream = "https://github.com/pytorch/pytorch/issues/149158"
+# upstream-match = "place"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_export/non_strict_utils.py, make_constraints: flattens the inputs as they came"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """With static sizes the model exports; with a dynamic one: "Must provide a tree_name when ...".
 

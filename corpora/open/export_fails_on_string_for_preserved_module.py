@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD115"
 # title = "torch.export: AssertionError if a preserved submodule takes a string"
-# severity = "B"
-# severity-because = "a preserved submodule that takes a string flag"
+# harm = "obscure error"
+# reach = "occasional"
+# reach-because = "a preserved submodule that takes a string flag"
+# topics = ["arguments"]
 # cause = """
 # check_flattened lets strings pass as arguments of a preserved call, and extract_val, which notes what
 # they look like, knows numbers and None but no strings."""
@@ -26,8 +29,15 @@
 # ]
 # fix = "extract_val_takes_strings"
 # upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/fx/experimental/proxy_tensor.py, extract_val"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """A string is one of the arguments that check_flattened in torch/_export/wrappers.py lets pass by name.
 

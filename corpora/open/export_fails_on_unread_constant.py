@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD116"
 # title = "torch.export: StopIteration if a tensor attribute is read and nothing made of it"
-# severity = "C"
-# severity-because = "a tensor attribute that is looked at and not used"
+# harm = "obscure error"
+# reach = "contrived"
+# reach-because = "a tensor attribute that is looked at and not used"
+# topics = ["constants", "unused-results"]
 # cause = """
 # _unused_constant takes the first user of a constant without asking whether there is one."""
 # path = "nonstrict:module@cpu"
@@ -24,9 +27,17 @@
 #     ],
 # ]
 # fix = "remove_constants_without_users"
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/pull/153800"
+# upstream-match = "place"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_export/passes/lift_constants_pass.py, _unused_constant: next() of no users"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """A constant is looked at and nothing is made of it: export dies of a bare StopIteration.
 

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD117"
 # title = "torch.export(strict=False): AssertionError if a submodule raises and forward catches that"
-# severity = "B"
-# severity-because = "a model that tries one submodule, and takes another one if the first raises"
+# harm = "obscure error"
+# reach = "occasional"
+# reach-because = "a model that tries one submodule, and takes another one if the first raises"
+# topics = ["exceptions"]
 # cause = """
 # Tracer.call_module puts the submodule on its stack, and does not take it off if the call raises. At the
 # end of the call above, another module than expected is on top."""
@@ -15,9 +18,16 @@
 # status = "open"
 # signatures = [["outputs", "crash", "export", "AssertionError"]]
 # fix = "tracer_leaves_module_that_raises"
-# affected = ["2.13.0"]
 # upstream = ""
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/fx/_symbolic_trace.py, Tracer.call_module: module_stack.popitem without try and finally"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """The model catches what its submodule raises, and goes on. Export fails with an AssertionError."""
 

@@ -3,9 +3,13 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD118"
 # title = "torch.export: nn.TransformerEncoder in eval mode gives other values than zeros for padding"
-# severity = "A"
-# severity-because = "a mean over what an encoder returns for padded sequences: silently another result"
+# harm = "silently wrong"
+# reach = "everyday"
+# reach-because = "a mean over what an encoder returns for padded sequences: silently another result"
+# evidence = ["https://github.com/pytorch/pytorch/issues/178677"]
+# topics = ["attention", "train-eval"]
 # cause = """
 # TransformerEncoder.forward leaves its fast path when it is traced, because it cannot look at the mask there,
 # and only the fast path fills the padded positions of its result with zeros."""
@@ -19,9 +23,15 @@
 # fix = "transformer_pads_with_zeros_when_traced"
 # upstream = "https://github.com/pytorch/pytorch/issues/178677"
 # upstream-match = "mechanism"
-# affected = ["2.13.0"]
 # at-fault = "torch/nn/modules/transformer.py, TransformerEncoder.forward: do_mask_check and is_compiling()"
 # workaround = "code"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """The second position is padding: eager returns zeros there, the exported program what the layers compute.
 

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD119"
 # title = "torch.export of a torch.fx graph forgets the calls below the modules that the graph calls"
-# severity = "C"
-# severity-because = "a torch.fx graph that calls a module with children, exported, and read by module"
+# harm = "cosmetic"
+# reach = "contrived"
+# reach-because = "a torch.fx graph that calls a module with children, exported, and read by module"
+# topics = ["graph-modules", "names"]
 # cause = """
 # The interpreter of a graph module preserves the module stacks of its nodes, which end with the module that
 # the graph calls, and _ModuleStackTracer.create_node keeps them."""
@@ -16,8 +19,14 @@
 # undetected-because = "unflatten fails on the same program for another reason, and hides it"
 # fix = "calls_below_those_of_a_graph_are_recorded"
 # upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/fx/experimental/proxy_tensor.py, _ModuleStackTracer.create_node: nn_module_stack is None"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """The exported graph files under `block` what `block.linear` computes.
 

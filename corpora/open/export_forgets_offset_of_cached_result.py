@@ -3,9 +3,13 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD120"
 # title = "torch.export: an op seen before begins at offset 0, and another branch is exported"
-# severity = "C"
-# severity-because = "a branch on the storage offset of a select_scatter"
+# harm = "cosmetic"
+# reach = "everyday"
+# reach-because = "slices and circular padding: only the recorded storage offset is wrong"
+# evidence = ["zoo:transformers/beit", "zoo:module_db/nn.CircularPad1d"]
+# topics = ["views"]
 # cause = """
 # FakeTensorMode._get_output_tensor_from_cache_entry restores the recorded storage offset for views only."""
 # path = "nonstrict:module@cpu"
@@ -14,9 +18,17 @@
 # status = "open"
 # signatures = [["outputs", "mismatch", "value", "fresh"]]
 # fix = "cached_result_keeps_offset"
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/pull/132050"
+# upstream-match = "place"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_subclasses/fake_tensor.py, FakeTensorMode._get_output_tensor_from_cache_entry"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """The copy that select_scatter makes begins where its input does; the second time, export has it begin at 0.
 

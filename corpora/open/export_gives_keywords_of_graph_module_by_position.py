@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD121"
 # title = "torch.export of a GraphModule: keyword arguments reach other parameters"
-# severity = "B"
-# severity-because = "keyword arguments of a traced model, in another order or with a default left out"
+# harm = "silently wrong"
+# reach = "occasional"
+# reach-because = "keyword arguments of a traced model, in another order or with a default left out"
+# topics = ["graph-modules", "arguments"]
 # cause = """
 # Non-strict export runs a GraphModule with an Interpreter, and gives it keyword arguments by position, in the
 # order of the caller."""
@@ -22,9 +25,17 @@
 #     ],
 # ]
 # fix = "graph_modules_take_keywords_by_name"
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/issues/143732"
+# upstream-match = "symptom"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/export/_trace.py, _aot_export_non_strict: args = (*args, *kwargs.values())"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """The result of torch.fx.symbolic_trace, called with keyword arguments: what was exported has exchanged them.
 

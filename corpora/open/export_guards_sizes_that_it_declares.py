@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD122"
 # title = "exported program refuses sizes in the range that it declares, and export says nothing of it"
-# severity = "B"
-# severity-because = "Dim.DYNAMIC and a branch on whether a size is even: the first odd batch fails"
+# harm = "clear error"
+# reach = "occasional"
+# reach-because = "Dim.DYNAMIC and a branch on whether a size is even: the first odd batch fails"
+# topics = ["dynamic-sizes"]
 # cause = """
 # Export turns a branch on a size into a guard of the module. If the guard is no range, as size % 2 == 0, then
 # range_constraints do not show it, and Dim.DYNAMIC, which should fail if it is specialized, lets it pass."""
@@ -15,9 +18,18 @@
 # status = "open"
 # signatures = [["guards", "crash", "refused"]]
 # trigger = ["dynamic.branch"]
-# affected = ["2.13.0"]
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/issues/181097"
+# upstream-match = "symptom"
+# upstream-searched = "2026-11-26"
+# defended = "https://github.com/pytorch/pytorch/issues/146315: Dim.DYNAMIC leaves constraints to export"
 # at-fault = "torch/fx/experimental/symbolic_shapes.py, produce_guards: what is no range is no constraint"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """With `Dim.DYNAMIC`, the program declares sizes from 2 on, and refuses every odd one.
 

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD123"
 # title = "ep.module(): AttributeError for a tensor that is no view, where the example was a view"
-# severity = "C"
-# severity-because = "an input transposed in place, dynamic sizes, and a slice as the example: calls fail"
+# harm = "obscure error"
+# reach = "contrived"
+# reach-because = "an input transposed in place, dynamic sizes, and a slice as the example: calls fail"
+# topics = ["views", "dynamic-sizes", "in-place"]
 # cause = """
 # Tracing x.transpose_ makes the view of its base once more, and guards that it lies within; ep.module() asks
 # each input for its base."""
@@ -16,8 +19,14 @@
 # signatures = [["outputs", "crash", "run", "AttributeError", "external_utils.py:inner", "probe"]]
 # fix = "export_guards_no_base_of_an_input"
 # upstream = ""
-# affected = ["2.13.0"]
 # at-fault = "torch/_export/non_strict_utils.py, produce_guards_and_solve_constraints: guards of x._base"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "other"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """Exported with a slice of a batch, the program refuses whole batches: None has no attribute 'size'."""
 

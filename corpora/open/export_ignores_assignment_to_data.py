@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD124"
 # title = "torch.export: y.data = x is silently left out of the graph"
-# severity = "B"
-# severity-because = "`.data =` in forward(): silently ignored"
+# harm = "silently wrong"
+# reach = "occasional"
+# reach-because = "`.data =` in forward(): silently ignored"
+# topics = ["data-attribute"]
 # cause = """
 # The setter of Tensor.data changes the fake tensor in C++ and calls no operator, so
 # PreDispatchTorchFunctionMode records nothing and the proxy goes on standing for the old value."""
@@ -15,9 +18,17 @@
 # status = "open"
 # signatures = [["outputs", "mismatch", "value"]]
 # fix = "record_assignment_to_data"
-# upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
+# upstream = "https://github.com/pytorch/pytorch/issues/113030"
+# upstream-match = "symptom"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/fx/experimental/proxy_tensor.py, PreDispatchTorchFunctionMode: Tensor.data.__set__"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """`y.data = x + 1` is traced as if it were not there: the program returns zeros, without any warning.
 

@@ -3,9 +3,13 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD125"
 # title = "torch.export: x.requires_grad_() is silently left out of the graph"
-# severity = "A"
-# severity-because = "requires_grad_() on an input, as for forces or a gradient penalty: silently ignored"
+# harm = "wrong later"
+# reach = "everyday"
+# reach-because = "requires_grad_() on an input, as for forces or a gradient penalty: silently ignored"
+# evidence = ["https://github.com/pytorch/pytorch/issues/146719"]
+# topics = ["autograd"]
 # cause = """
 # requires_grad_ sets a flag in C++ and calls no operator, and PreDispatchTorchFunctionMode passes it on
 # without a record."""
@@ -15,10 +19,19 @@
 # status = "open"
 # signatures = [["outputs", "mismatch", "requires-grad"]]
 # fix = "record_requires_grad"
-# upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
+# upstream = "https://github.com/pytorch/pytorch/pull/186522"
+# upstream-match = "mechanism"
+# upstream-fix = "https://github.com/pytorch/pytorch/pull/186522"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/fx/experimental/proxy_tensor.py, PreDispatchTorchFunctionMode: Tensor.requires_grad_"
 # workaround = "code"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """The model asks for gradients of its input; the exported program does not, and says nothing.
 

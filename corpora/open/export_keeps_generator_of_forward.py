@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD126"
 # title = "torch.export(strict=False): a Generator that forward makes is made once, so later calls draw on"
-# severity = "B"
-# severity-because = "noise from a Generator that forward seeds, so that every call draws the same"
+# harm = "silently wrong"
+# reach = "occasional"
+# reach-because = "noise from a Generator that forward seeds, so that every call draws the same"
+# topics = ["random"]
 # cause = """
 # lift_constants_pass takes any object that the graph mentions for a constant. The Generator is made and
 # seeded while export traces, and the program passes that one object to every call."""
@@ -27,9 +30,15 @@
 # ]
 # fix = "export_refuses_generators_of_forward"
 # upstream = ""
-# affected = ["2.13.0", "2.14.1"]
-# undecided = ["2.9.1", "2.11.0"]
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_export/passes/lift_constants_pass.py, lift_constants_pass: a Generator is no constant"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "other"
+# "2.11.0" = "other"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """Eager makes and seeds a generator in every call; the program has one, which goes on from call to call.
 

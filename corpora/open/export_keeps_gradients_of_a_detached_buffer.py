@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD127"
 # title = "torch.export: self.hidden = self.hidden.detach() leaves the buffer its gradient history"
-# severity = "B"
-# severity-because = "a recurrent state in a buffer, truncated by detach(), and trained after export"
+# harm = "wrong later"
+# reach = "occasional"
+# reach-because = "a recurrent state in a buffer, truncated by detach(), and trained after export"
+# topics = ["no-grad", "buffers", "recurrent"]
 # cause = """
 # _make_fx_helper writes an assigned value into the memory of the buffer with copy_, which leaves the buffer
 # the history of what forward wrote into it before."""
@@ -15,9 +18,17 @@
 # status = "open"
 # signatures = [["state", "mismatch", "requires-grad", "buffer"]]
 # fix = "detach_buffers_assigned_without_gradients"
-# upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
+# upstream = "https://github.com/pytorch/pytorch/pull/137240"
+# upstream-match = "place"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/export/_trace.py, _make_fx_helper: copy_ for each of assigned_buffers"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """After a call the buffer still requires grad, so the next backward goes on into it. Eager's does not."""
 

@@ -3,9 +3,13 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD128"
 # title = "torch.export: a tensor cached by forward() stays on the model as a fake tensor"
-# severity = "A"
-# severity-because = "a tensor cached by the first call: after export, the model returns fake tensors"
+# harm = "wrong later"
+# reach = "everyday"
+# reach-because = "a tensor cached by the first call: after export, the model returns fake tensors"
+# evidence = ["zoo:transformers/segformer", "https://github.com/pytorch/pytorch/issues/155114"]
+# topics = ["attributes", "kv-cache"]
 # cause = """
 # _restore_all_module_attributes updates each module's __dict__ with the old values, and so keeps
 # attributes that did not exist before."""
@@ -15,12 +19,17 @@
 # status = "open"
 # signatures = [["purity", "mismatch", "export", "attribute"]]
 # fix = "export_removes_new_attributes"
-# affected = ["2.11.0", "2.13.0", "2.14.1"]
-# undecided = ["2.9.1"]
 # upstream = "https://github.com/pytorch/pytorch/issues/155114"
 # upstream-match = "mechanism"
 # at-fault = "torch/_functorch/_aot_autograd/frontend_utils.py, _restore_all_module_attributes"
 # workaround = "code"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "other"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """A model that caches a tensor on its first call is of no use after it was exported.
 

@@ -3,9 +3,13 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD129"
 # title = "ep.module(): a cache given as a list or dict stays as it was where forward replaces its items"
-# severity = "A"
-# severity-because = "a key-value cache given in a list, dict or dataclass: silently not updated"
+# harm = "wrong later"
+# reach = "everyday"
+# reach-because = "a key-value cache given in a list, dict or dataclass: silently not updated"
+# evidence = ["https://github.com/huggingface/transformers/pull/33179"]
+# topics = ["kv-cache", "containers"]
 # cause = """
 # Both modes of export run forward on containers that they have put together from the tensors. What forward
 # does to these is lost, and nothing looks whether it did anything."""
@@ -15,10 +19,18 @@
 # status = "open"
 # signatures = [["inputs", "mismatch", "shape"]]
 # fix = "export_refuses_changes_of_given_containers"
-# upstream = ""
-# affected = ["2.13.0"]
+# upstream = "https://github.com/pytorch/pytorch/issues/147213"
+# upstream-match = "symptom"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/export/_trace.py, Wrapper.forward of _non_strict_export: drops what forward changed"
 # workaround = "code"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """The caller gives a cache and goes on with it. The exported program computes with it, but never fills it.
 

@@ -3,9 +3,13 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD130"
 # title = "torch.export: a buffer that was None stays on the model as a fake tensor"
-# severity = "A"
-# severity-because = "a mask or a cache made on the first call: the exported model then returns fake tensors"
+# harm = "wrong later"
+# reach = "everyday"
+# reach-because = "a mask or a cache made on the first call: the exported model then returns fake tensors"
+# evidence = ["https://github.com/pytorch/pytorch/issues/163189"]
+# topics = ["buffers", "kv-cache"]
 # cause = """
 # _detect_attribute_assignment restores only attributes that not every nn.Module has: what forward makes of a
 # buffer that was None, of training flags and of children stays."""
@@ -15,11 +19,17 @@
 # status = "open"
 # signatures = [["purity", "mismatch", "export", "buffer", "created"]]
 # fix = "export_restores_own_attributes_of_modules"
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # upstream = "https://github.com/pytorch/pytorch/issues/163189"
 # upstream-match = "mechanism"
 # at-fault = "torch/_functorch/_aot_autograd/frontend_utils.py, _detect_attribute_assignment"
 # workaround = "code"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """A model that makes a buffer on its first call is of no use after it was exported.
 

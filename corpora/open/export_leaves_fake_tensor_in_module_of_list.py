@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD131"
 # title = "torch.export: a buffer assigned in a module that is kept in a list stays a fake tensor"
-# severity = "B"
-# severity-because = "a helper kept in a list, to hide its weights, that updates a statistic"
+# harm = "wrong later"
+# reach = "occasional"
+# reach-because = "a helper kept in a list, to hide its weights, that updates a statistic"
+# topics = ["buffers", "moving-averages", "constants"]
 # cause = """
 # _detect_attribute_assignment restores the attributes of the modules that named_modules() yields, and
 # so leaves those of modules in a list, tuple or dict as tracing has assigned them."""
@@ -17,8 +20,16 @@
 # fix = "unregistered_modules_are_restored"
 # upstream = "https://github.com/pytorch/pytorch/issues/155114"
 # upstream-match = "place"
+# upstream-searched = "2026-11-26"
+# defended = "https://github.com/pytorch/pytorch/issues/153062: as designed in non-strict tracing"
 # at-fault = "torch/_functorch/_aot_autograd/frontend_utils.py, _detect_attribute_assignment"
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """A model with a helper module in a list returns fake tensors after it was exported.
 

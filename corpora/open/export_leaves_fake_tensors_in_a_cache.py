@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD132"
 # title = "torch.export: fake tensors stay in the cache object of a model; its next eager call fails"
-# severity = "B"
-# severity-because = "a cache in a separate object, a hook that collects activations; eager breaks"
+# harm = "wrong later"
+# reach = "occasional"
+# reach-because = "a cache in a separate object, a hook that collects activations; eager breaks"
+# topics = ["kv-cache", "hooks"]
 # cause = """
 # Export puts back what tracing changed in modules and their lists, not in objects or closures."""
 # path = "nonstrict:module@cpu"
@@ -14,10 +17,20 @@
 # status = "open"
 # signatures = [["purity", "mismatch", "export", "fake tensor in an object"]]
 # fix = "export_restores_objects_of_modules"
-# affected = ["2.13.0"]
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/issues/153062"
+# upstream-match = "mechanism"
+# upstream-searched = "2026-11-26"
+# defended = "https://github.com/pytorch/pytorch/issues/153062: expected of non-strict tracing"
 # at-fault = """
 # torch/_functorch/_aot_autograd/frontend_utils.py, _detect_attribute_assignment: modules alone"""
+# workaround = "none: export a copy of the model, made with copy.deepcopy"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """forward() keeps a tensor in an object, as a cache does: after an export, the eager call fails.
 

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD133"
 # title = "unflatten: AttributeError if a preserved submodule is called under torch.no_grad"
-# severity = "B"
-# severity-because = "a preserved submodule called under no_grad"
+# harm = "obscure error"
+# reach = "occasional"
+# reach-because = "a preserved submodule called under no_grad"
+# topics = ["no-grad"]
 # cause = """
 # CollectTracepointsPass.call returns from inside the loop over graph modules, so the tracepoints in bodies
 # of regions stay in the program."""
@@ -25,9 +28,17 @@
 #     ],
 # ]
 # fix = "collect_tracepoints_in_regions"
-# upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
+# upstream = "https://github.com/pytorch/pytorch/pull/189569"
+# upstream-match = "place"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_export/passes/collect_tracepoints_pass.py, CollectTracepointsPass.call: return"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """The exported program still calls the operator _export_tracepoint in the region, and unflatten fails on it.
 

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD134"
 # title = "torch.export: what torch.autograd.grad returns requires grad in the program, and not in eager"
-# severity = "B"
-# severity-because = "forces as the derivative of an energy: .numpy() raises, and training keeps their graph"
+# harm = "wrong later"
+# reach = "occasional"
+# reach-because = "forces as the derivative of an energy: .numpy() raises, and training keeps their graph"
+# topics = ["autograd"]
 # cause = """
 # The autograd engine turns grad mode off in C++; the tracer records grad mode only where Python sets it."""
 # path = "nonstrict:module@cpu"
@@ -14,10 +17,18 @@
 # status = "open"
 # signatures = [["outputs", "mismatch", "requires-grad"]]
 # fix = "export_records_grad_mode_of_autograd_grad"
-# affected = ["2.13.0"]
-# upstream = "https://github.com/pytorch/pytorch/issues/125984"
-# upstream-match = "place"
+# upstream = "https://github.com/pytorch/pytorch/pull/185496"
+# upstream-match = "mechanism"
+# upstream-fix = "https://github.com/pytorch/pytorch/pull/185496"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/autograd/__init__.py, grad: leaves grad mode to the engine, where no tracer sees it"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """forward() computes a derivative with torch.autograd.grad: in the exported program it requires grad.
 

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD135"
 # title = "torch.export: what forward assigns to a parameter, or for a child, is silently lost"
-# severity = "B"
-# severity-because = "weights that forward clips or replaces; the program goes on with those from before"
+# harm = "wrong later"
+# reach = "occasional"
+# reach-because = "weights that forward clips or replaces; the program goes on with those from before"
+# topics = ["attributes"]
 # cause = """
 # Export takes back what forward assigns; it warns of plain attributes alone."""
 # path = "nonstrict:module@cpu"
@@ -14,10 +17,19 @@
 # status = "open"
 # signatures = [["state", "mismatch", "value", "parameter"]]
 # fix = "export_refuses_assigned_parameters"
-# affected = ["2.13.0"]
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/pull/163809"
+# upstream-match = "place"
+# upstream-searched = "2026-11-26"
 # at-fault = """
 # torch/_functorch/_aot_autograd/frontend_utils.py, _detect_attribute_assignment: no parameters"""
+# workaround = "none: clamp the parameter in place under no_grad, where it keeps its gradient"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """forward() clips its weights, as a max-norm constraint does: the exported program never does.
 

@@ -3,9 +3,13 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD136"
 # title = "torch.export: no gradients after a checkpoint inside a checkpoint"
-# severity = "B"
-# severity-because = "a checkpoint in a checkpoint: no gradients after export, in silence"
+# harm = "wrong later"
+# reach = "everyday"
+# reach-because = "an autograd.Function, as in BLOOM, or a checkpoint in a checkpoint: trained after export"
+# evidence = ["zoo:transformers/bloom"]
+# topics = ["checkpoint", "autograd", "no-grad"]
 # cause = """
 # Autograd switches the grad mode off in C++ while it packs a saved tensor, so a no_grad block in the hook
 # leaves a recorded "off" behind that nothing undoes."""
@@ -16,8 +20,16 @@
 # signatures = [["outputs", "mismatch", "requires-grad"]]
 # fix = "record_no_grad_mode_of_autograd"
 # upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/fx/experimental/proxy_tensor.py, PreDispatchTorchFunctionMode: _set_grad_enabled"
+# workaround = "code"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """A checkpoint in a checkpoint: `backward()` of the result works in eager, and raises after export.
 
@@ -48,6 +60,16 @@ def show():
     model, args = make()
     program = torch.export.export(model, args, strict=False).module()
     return model(*args).requires_grad, program(*args).requires_grad
+
+
+def make_workaround():
+    """Use the outer checkpoint alone: it computes again what is inside of it, too."""
+
+    class Outer(Model):
+        def inner(self, x):
+            return torch.sin(x)
+
+    return Outer(), (torch.ones(1, requires_grad=True),)
 
 
 if __name__ == "__main__":

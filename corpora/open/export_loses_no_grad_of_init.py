@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD137"
 # title = "torch.export: a program that resets a parameter with torch.nn.init raises"
-# severity = "C"
-# severity-because = "a forward that resets a parameter itself; training loops do so between calls"
+# harm = "obscure error"
+# reach = "contrived"
+# reach-because = "a forward that resets a parameter itself; training loops do so between calls"
+# topics = ["no-grad"]
 # cause = """
 # torch.nn.init can be overridden; export's mode, which records no_grad, runs it with itself off."""
 # path = "nonstrict:module@cpu"
@@ -14,10 +17,18 @@
 # status = "open"
 # signatures = [["outputs", "crash", "run", "RuntimeError", "leaf Variable that requires grad is being used"]]
 # fix = "export_records_grad_mode_of_init"
-# affected = ["2.13.0"]
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/issues/159623"
+# upstream-match = "symptom"
+# upstream-searched = "2026-11-26"
 # at-fault = """
 # torch/fx/experimental/proxy_tensor.py, PreDispatchTorchFunctionMode.__torch_function__: is off in func"""
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """forward() resets a parameter with torch.nn.init.constant_: the exported program raises a RuntimeError.
 

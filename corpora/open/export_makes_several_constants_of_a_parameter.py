@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD138"
 # title = "torch.export: a parameter of a module in a list becomes a constant for each place that reads it"
-# severity = "C"
-# severity-because = "a weight that no module registers, returned twice: two tensors in the program"
+# harm = "wrong later"
+# reach = "contrived"
+# reach-because = "a weight that no module registers, returned twice: two tensors in the program"
+# topics = ["constants", "tied-weights"]
 # cause = """
 # lift_constants_pass remembers which tensors it has lifted, but of a parameter it lifts the data, which
 # is another tensor each time."""
@@ -17,7 +20,13 @@
 # fix = "parameters_are_lifted_once"
 # upstream = ""
 # at-fault = "torch/_export/passes/lift_constants_pass.py, lift_constants_pass: constant_val.data"
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """A model returns one unregistered parameter twice; the exported program returns two tensors.
 

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD139"
 # title = "exported program returns a tuple where the model returns a torch.Size"
-# severity = "C"
-# severity-because = "a model that returns x.shape; a caller that asks it for numel()"
+# harm = "silently wrong"
+# reach = "contrived"
+# reach-because = "a model that returns x.shape; a caller that asks it for numel()"
+# topics = ["containers"]
 # cause = """
 # proxy_tensor registers torch.Size as a container that is rebuilt as a tuple: the constructor of torch.Size
 # accepts no symbolic sizes."""
@@ -15,9 +18,18 @@
 # status = "open"
 # signatures = [["outputs", "mismatch", "structure"]]
 # fix = "sizes_stay_torch_size"
-# affected = ["2.13.0"]
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/issues/111962"
+# upstream-match = "mechanism"
+# upstream-fix = "https://github.com/pytorch/pytorch/pull/111993"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/fx/experimental/proxy_tensor.py: the container torch.Size is rebuilt by tuple()"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """A `torch.Size` that forward returns is a plain tuple afterwards, without `numel()`."""
 

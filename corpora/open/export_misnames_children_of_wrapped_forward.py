@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD140"
 # title = "unflatten fails on a submodule whose forward was wrapped, if a module has two names"
-# severity = "B"
-# severity-because = "a forward that was wrapped, in a model in which any module has two names"
+# harm = "obscure error"
+# reach = "occasional"
+# reach-because = "a forward that was wrapped, in a model in which any module has two names"
+# topics = ["names", "shared-modules"]
 # cause = """
 # _ModuleStackTracer.getattr names what is read from a real submodule as if it were read from the root."""
 # path = "nonstrict+preserve:unflatten@cpu"
@@ -25,8 +28,15 @@
 # ]
 # fix = "children_of_wrapped_forward_keep_names"
 # upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/fx/experimental/proxy_tensor.py, _ModuleStackTracer.getattr: proxy_type(attr_val, attr)"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """Non-strict export files `block.act` under `act`: 'InterpreterModule' object has no attribute 'act'.
 

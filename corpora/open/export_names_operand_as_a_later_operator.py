@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD141"
 # title = "torch.export: an operator added to a branch of torch.cond gets the name of an operand"
-# severity = "C"
-# severity-because = "a pass adds operators to branches, whose operand has the name of a sum: lint raises"
+# harm = "obscure error"
+# reach = "contrived"
+# reach-because = "a pass adds operators to branches, whose operand has the name of a sum: lint raises"
+# topics = ["control-flow", "names"]
 # cause = """
 # placeholder_naming_pass assigns to node.name, and the graph, which names what is added, does not
 # learn of these
@@ -17,8 +20,14 @@
 # signatures = [["outputs", "crash", "lower", "RuntimeError", "graph.py:lint"]]
 # fix = "graphs_know_the_names_of_placeholders"
 # upstream = ""
-# affected = ["2.13.0"]
 # at-fault = "torch/_export/utils.py, placeholder_naming_pass, _name_hoo_subgraph_placeholders: node.name ="
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """The operand of the branches is called add_1, as in the caller; the copy of their operator gets this name
 too."""

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD142"
 # title = "torch.export: a forward with torch.func.grad is exported; the program returns fake tensors"
-# severity = "B"
-# severity-because = "models that return a derivative, as forces of an energy: a result without data"
+# harm = "silently wrong"
+# reach = "occasional"
+# reach-because = "models that return a derivative, as forces of an energy: a result without data"
+# topics = ["autograd"]
 # cause = """
 # _wrap_for_grad is not recorded, as _unwrap_for_grad is: the tensor that it returns has no proxy, and each
 # operator that reads it gets a fake constant in its place."""
@@ -17,9 +20,15 @@
 # fix = "export_refuses_gradients_of_torch_func"
 # upstream = "https://github.com/pytorch/pytorch/issues/146719"
 # upstream-match = "symptom"
-# affected = ["2.13.0", "2.14.1"]
-# undecided = ["2.9.1", "2.11.0"]
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_functorch/eager_transforms.py, _wrap_tensor_for_grad: a C function that no mode sees"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "other"
+# "2.11.0" = "other"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """The model returns the derivative of sin. Export raises nothing, and the program returns a FakeTensor.
 

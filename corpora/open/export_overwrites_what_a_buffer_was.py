@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD143"
 # title = "torch.export: a buffer that is read, then assigned, is returned with its new value"
-# severity = "A"
-# severity-because = "a running state that is read, then updated by assignment: silently wrong"
+# harm = "silently wrong"
+# reach = "occasional"
+# reach-because = "a running state that is read, then updated by assignment"
+# topics = ["buffers", "moving-averages"]
 # cause = """
 # _make_fx_helper ends the graph with a copy_ into each buffer that was assigned, which also changes all
 # that still refers to the old tensor."""
@@ -17,10 +20,18 @@
 # # The clone has no storage offset, which fake tensors that were computed from the buffer had.
 # unmasked = [["fake", "mismatch", "offset"]]
 # fix = "read_clones_of_assigned_buffers"
-# upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
+# upstream = "https://github.com/pytorch/pytorch/pull/137240"
+# upstream-match = "place"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/export/_trace.py, _make_fx_helper: aten.copy_ for every assigned buffer"
 # workaround = "code"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """Assigning a buffer gives a name another tensor; the exported program writes into the old tensor instead.
 

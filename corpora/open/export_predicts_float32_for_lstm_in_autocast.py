@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD144"
 # title = "torch.export: the graph records float32 for nn.LSTM within autocast, which gives bfloat16"
-# severity = "B"
-# severity-because = "an LSTM in an autocast block: metadata, and the decomposed program, say float32"
+# harm = "silently wrong"
+# reach = "occasional"
+# reach-because = "an LSTM in an autocast block: metadata, and the decomposed program, say float32"
+# topics = ["autocast", "recurrent"]
 # cause = """
 # Export traces with MKL-DNN off, so that lstm_impl takes the operator apart; eager runs the LSTM of MKL-DNN,
 # which autocast has a rule for, and without MKL-DNN the result is float32."""
@@ -18,8 +21,15 @@
 # trigger = ["region.autocast"]
 # upstream = "https://github.com/pytorch/pytorch/issues/137274"
 # upstream-match = "symptom"
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/export/_trace.py, _ignore_backend_decomps: torch.backends.mkldnn.set_flags(False)"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "other"
 # ///
 """Export takes the LSTM apart to see what it gives, without MKL-DNN; the program runs with it, in bfloat16.
 

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD145"
 # title = "torch.export: the graph records the strides of the argument for the angle of complex numbers"
-# severity = "C"
-# severity-because = "the angle of a transposed complex tensor: recorded strides are wrong"
+# harm = "cosmetic"
+# reach = "contrived"
+# reach-because = "the angle of a transposed complex tensor: recorded strides are wrong"
+# topics = ["layout", "dtypes"]
 # cause = """
 # meta_angle makes a result like the argument; the kernel for complex numbers makes a contiguous one."""
 # path = "nonstrict:module@cpu"
@@ -14,9 +17,16 @@
 # status = "open"
 # signatures = [["fake", "mismatch", "stride", "aten.angle.default"]]
 # fix = "angle_of_complex_numbers_is_contiguous"
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # upstream = ""
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_meta_registrations.py, meta_angle: empty_like of a complex tensor"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """The angle of a transposed complex tensor is contiguous; the graph says that it is transposed."""
 

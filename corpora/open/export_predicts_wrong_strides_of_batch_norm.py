@@ -3,21 +3,33 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD146"
 # title = "torch.export: the graph records strides of the input for batch norm, which is contiguous"
-# severity = "B"
-# severity-because = "batch norm of a transposed input: recorded strides are wrong, results are right"
+# harm = "cosmetic"
+# reach = "occasional"
+# reach-because = "batch norm of a transposed input: recorded strides are wrong, results are right"
+# topics = ["layout", "norms"]
 # cause = """
 # native_batch_norm_helper computes with elementwise operators, which keep the order of the input's
 # strides; the CPU kernel allocates a contiguous or channels-last result."""
 # upstream = "https://github.com/pytorch/pytorch/issues/192668"
+# upstream-match = "mechanism"
+# upstream-fix = "https://github.com/pytorch/pytorch/pull/192681"
+# upstream-searched = "2026-11-26"
 # path = "nonstrict:module@cpu"
 # check = "fake"
 # kind = "mismatch"
 # status = "open"
 # signatures = [["fake", "mismatch", "stride", "aten.batch_norm.default"]]
 # fix = "batch_norm_is_contiguous_on_cpu"
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/_decomp/decompositions.py, native_batch_norm_helper: the output takes after the input"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """Batch norm of a transposed input is contiguous on the CPU; the graph says that it is transposed.
 

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD147"
 # title = "torch.export: the graph records the strides of the divisor for a floor division"
-# severity = "C"
-# severity-because = "floor division of two layouts: recorded strides are wrong"
+# harm = "cosmetic"
+# reach = "contrived"
+# reach-because = "floor division of two layouts: recorded strides are wrong"
+# topics = ["layout"]
 # cause = """
 # _floor_divide_float ends in where(ne(b, 0), ...), whose first operand is made of the divisor; the kernel
 # takes after the dividend."""
@@ -17,8 +20,14 @@
 # status = "open"
 # signatures = [["fake", "mismatch", "stride", "aten.floor_divide.default"]]
 # fix = "floor_divide_takes_after_dividend"
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/_refs/__init__.py, _floor_divide_float: ends in where(ne(b, 0), ...)"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """`x // y` has the strides of x; the graph says that it has those of y.
 

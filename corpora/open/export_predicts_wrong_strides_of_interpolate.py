@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD148"
 # title = "torch.export: the graph records transposed strides for nearest interpolation of a signal"
-# severity = "B"
-# severity-because = "nearest interpolation of a transposed signal: recorded strides are wrong"
+# harm = "cosmetic"
+# reach = "occasional"
+# reach-because = "nearest interpolation of a transposed signal: recorded strides are wrong"
+# topics = ["layout"]
 # cause = """
 # _upsample_nearest indexes the input, which keeps the order of its strides, and restores what the kernel
 # does for results of four and five dimensions only."""
@@ -15,9 +18,18 @@
 # status = "open"
 # signatures = [["fake", "mismatch", "stride", "aten.upsample_nearest1d.vec"]]
 # fix = "upsample_nearest1d_is_contiguous"
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/pull/179830"
+# upstream-match = "mechanism"
+# upstream-fix = "https://github.com/pytorch/pytorch/pull/179830"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_decomp/decompositions.py, _upsample_nearest: `if result.ndim in (4, 5)`"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """Interpolating a transposed input gives a contiguous result; the graph says that it is transposed.
 

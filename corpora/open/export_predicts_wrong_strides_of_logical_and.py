@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD149"
 # title = "torch.export: the graph records other strides for logical_and with a broadcast operand"
-# severity = "C"
-# severity-because = "logical_and of a transposed tensor and a broadcast one: recorded strides are wrong"
+# harm = "cosmetic"
+# reach = "contrived"
+# reach-because = "logical_and of a transposed tensor and a broadcast one: recorded strides are wrong"
+# topics = ["layout"]
 # cause = """
 # The reference broadcasts the operands and then compares them with 0, which makes a contiguous copy of what
 # was broadcast; the result takes after this copy, in the kernel after the operands."""
@@ -15,9 +18,15 @@
 # status = "open"
 # signatures = [["fake", "mismatch", "stride", "aten.logical_and.default"]]
 # fix = "references_take_after_broadcast_operands"
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # upstream = ""
 # at-fault = "torch/_refs/__init__.py, _make_elementwise_binary_reference: _maybe_broadcast"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """The result has the strides of the transposed operand; the graph says that it is contiguous."""
 

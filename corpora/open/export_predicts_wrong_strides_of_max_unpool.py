@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD150"
 # title = "torch.export: the graph records contiguous strides for MaxUnpool2d of an image in channels last"
-# severity = "B"
-# severity-because = "MaxUnpool2d in channels last: views of the result fail once compiled"
+# harm = "obscure error"
+# reach = "occasional"
+# reach-because = "MaxUnpool2d in channels last: views of the result fail once compiled"
+# topics = ["layout"]
 # cause = """
 # The decomposition fills contiguous zeros; the CPU kernel allocates its result in the memory format of the
 # image."""
@@ -15,9 +18,18 @@
 # status = "open"
 # signatures = [["fake", "mismatch", "stride", "aten.max_unpool2d.default"]]
 # fix = "max_unpool2d_keeps_memory_format_on_cpu"
-# upstream = ""
-# affected = ["2.13.0"]
+# upstream = "https://github.com/pytorch/pytorch/issues/187173"
+# upstream-match = "mechanism"
+# upstream-fix = "https://github.com/pytorch/pytorch/pull/187195"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_decomp/decompositions.py, max_unpool2d: new_zeros of _max_unpoolnd"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "fixed"
+# "2.15.0" = "fixed"
 # ///
 """MaxUnpool2d of an image in channels last keeps that format; the graph says that the result is contiguous.
 

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD151"
 # title = "torch.export: the graph records transposed strides for one_hot, which is contiguous"
-# severity = "B"
-# severity-because = "one_hot of transposed classes: recorded strides are wrong"
+# harm = "cosmetic"
+# reach = "occasional"
+# reach-because = "one_hot of transposed classes: recorded strides are wrong"
+# topics = ["layout"]
 # cause = """
 # The decomposition compares the classes with a range, and a comparison keeps the strides of what it
 # compares; the kernel fills a new contiguous tensor."""
@@ -15,9 +18,16 @@
 # status = "open"
 # signatures = [["fake", "mismatch", "stride", "aten.one_hot.default"]]
 # fix = "one_hot_is_contiguous"
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # upstream = ""
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_decomp/decompositions.py, one_hot: the comparison takes after its input"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """one_hot of a transposed tensor is contiguous in eager; the graph says that it is transposed.
 

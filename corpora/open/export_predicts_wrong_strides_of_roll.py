@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD152"
 # title = "torch.export: the graph records contiguous strides for roll of an image in channels last"
-# severity = "B"
-# severity-because = "roll of an image in channels last: views of the result fail once compiled"
+# harm = "obscure error"
+# reach = "occasional"
+# reach-because = "roll of an image in channels last: views of the result fail once compiled"
+# topics = ["layout"]
 # cause = """
 # The reference implementation selects by index, whose result is contiguous; the CPU kernel concatenates two
 # slices, whose result has the memory format of the image."""
@@ -15,9 +18,17 @@
 # status = "open"
 # signatures = [["fake", "mismatch", "stride", "aten.roll.default"]]
 # fix = "roll_keeps_memory_format_on_cpu"
-# upstream = ""
-# affected = ["2.13.0"]
+# upstream = "https://github.com/pytorch/pytorch/issues/174963"
+# upstream-match = "mechanism"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_refs/__init__.py, roll: index_select"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """Rolling an image in channels last gives one in channels last; the graph says that it is contiguous.
 

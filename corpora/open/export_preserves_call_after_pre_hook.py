@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD153"
 # title = "torch.export: a preserved submodule's forward pre-hook runs twice once it is replaced"
-# severity = "B"
-# severity-because = "a preserved submodule with a forward pre-hook, replaced: the hook silently runs twice"
+# harm = "silently wrong"
+# reach = "occasional"
+# reach-because = "a preserved submodule with a forward pre-hook, replaced: the hook silently runs twice"
+# topics = ["hooks"]
 # cause = """
 # _wrap_submodule registers the pre-hook that notes the arguments after those of the module, so what they
 # return is recorded as the call."""
@@ -15,9 +18,17 @@
 # status = "open"
 # signatures = [["outputs", "mismatch", "value"]]
 # fix = "preserved_call_before_pre_hooks"
-# upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
+# upstream = "https://github.com/pytorch/pytorch/pull/120468"
+# upstream-match = "place"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_export/wrappers.py, _wrap_submodule: register_forward_pre_hook without prepend"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """With its signature preserved, `child` is replaced by one like it: 5 instead of 3, in silence.
 

@@ -3,9 +3,13 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD154"
 # title = "ep.module(): reads the last of two arguments for both if the example gave one tensor twice"
-# severity = "A"
-# severity-because = "attention exported with (x, x, x) takes the value for query and key: silently wrong"
+# harm = "silently wrong"
+# reach = "everyday"
+# reach-because = "attention exported with (x, x, x) takes the value for query and key"
+# evidence = ["https://github.com/pytorch/pytorch/issues/144683"]
+# topics = ["arguments", "attention"]
 # cause = """
 # The fake tensors of the example are remembered by the tensor, and the tracer remembers one placeholder for
 # each of them; nothing checks a later call."""
@@ -15,11 +19,17 @@
 # status = "open"
 # signatures = [["guards", "mismatch", "accepted", "unlike"]]
 # fix = "guard_arguments_given_twice"
-# affected = ["2.13.0"]
 # upstream = "https://github.com/pytorch/pytorch/issues/144683"
 # upstream-match = "mechanism"
 # at-fault = "torch/_export/non_strict_utils.py, make_fake_inputs: one fake tensor for a tensor given twice"
 # workaround = "code"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """The example has one tensor for two arguments: the program ignores the first argument.
 

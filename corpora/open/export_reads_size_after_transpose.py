@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD155"
 # title = "torch.export: a size read before x.t_() is read after it in the graph"
-# severity = "B"
-# severity-because = "t_() on an input with a dynamic size: silently wrong"
+# harm = "silently wrong"
+# reach = "occasional"
+# reach-because = "t_() on an input with a dynamic size"
+# topics = ["dynamic-sizes", "in-place"]
 # cause = """
 # track_tensor makes the node that reads a symbolic size as soon as it is needed, which may be after an in-
 # place view has changed the sizes."""
@@ -15,9 +18,17 @@
 # status = "open"
 # signatures = [["outputs", "mismatch", "value"]]
 # fix = "read_sizes_before_in_place_views"
-# upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
+# upstream = "https://github.com/pytorch/pytorch/pull/85049"
+# upstream-match = "place"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/fx/experimental/proxy_tensor.py, track_tensor: sizes are read when they are needed"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """The model transposes its input in place and counts its rows: eager 3, exported 2.
 

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD156"
 # title = "torch.export(strict=False): an operator that raises within try and except is part of the program"
-# severity = "B"
-# severity-because = "a model that tries a view, and does something else if it does not fit"
+# harm = "obscure error"
+# reach = "occasional"
+# reach-because = "a model that tries a view, and does something else if it does not fit"
+# topics = ["exceptions"]
 # cause = """
 # proxy_call makes the node of an operator before it runs it, and leaves it in the graph if the operator
 # raises."""
@@ -15,9 +18,16 @@
 # status = "open"
 # signatures = [["outputs", "crash", "run", "RuntimeError"]]
 # fix = "operators_that_raise_are_not_recorded"
-# affected = ["2.13.0"]
 # upstream = ""
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/fx/experimental/proxy_tensor.py, proxy_call: create_proxy comes before func"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """The model tries to view its input as pairs, and takes it as it is if that fails. The program fails.
 

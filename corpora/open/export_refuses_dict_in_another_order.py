@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD157"
 # title = "ep.module(): refuses a dict with its keys in another order if one value is a tuple"
-# severity = "A"
-# severity-because = "a batch given as a dict, with keys in another order than at export"
+# harm = "clear error"
+# reach = "occasional"
+# reach-because = "a batch given as a dict, with keys in another order than at export"
+# topics = ["containers"]
 # cause = """
 # eq_spec compares the keys of two dicts as sets, and then their values by position."""
 # path = "nonstrict:module@cpu"
@@ -14,10 +17,18 @@
 # status = "open"
 # undetected-because = "all calls give the keys of a dict in the order of the example"
 # fix = "compare_dicts_by_key"
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/pull/162618"
+# upstream-match = "place"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/export/_unlift.py, eq_spec: the children of dicts are compared by position"
 # workaround = "code"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """`ep.module()` refuses keys in another order where one value is a tensor and one a tuple.
 

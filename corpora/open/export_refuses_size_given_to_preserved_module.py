@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD158"
 # title = "export: AssertionError for a dynamic size given to a submodule whose call signature is preserved"
-# severity = "C"
-# severity-because = "preserve_module_call_signature of a module that takes a size, as in reshape(n, -1)"
+# harm = "obscure error"
+# reach = "contrived"
+# reach-because = "preserve_module_call_signature of a module that takes a size, as in reshape(n, -1)"
+# topics = ["dynamic-sizes", "arguments"]
 # cause = """
 # check_flattened lets tensors and plain numbers pass. A dynamic size is an int for the author of the model,
 # and a torch.SymInt here."""
@@ -25,9 +28,16 @@
 #     ],
 # ]
 # fix = "preserved_modules_take_sizes"
-# affected = ["2.13.0"]
 # upstream = ""
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_export/wrappers.py, check_flattened: knows no torch.SymInt"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """Export fails if a module whose call signature is preserved gets a size that is dynamic.
 

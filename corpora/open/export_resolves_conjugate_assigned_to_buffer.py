@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD159"
 # title = "buffer that a model assigns a conjugate to: the exported program forgets that it is lazy"
-# severity = "C"
-# severity-because = "a complex buffer that is assigned x.conj(); views such as .imag then differ"
+# harm = "wrong later"
+# reach = "contrived"
+# reach-because = "a complex buffer that is assigned x.conj(); views such as .imag then differ"
+# topics = ["dtypes", "buffers"]
 # cause = """
 # _insert_copy_for_mutations writes the values of the assigned tensor into the old buffer, which has no conj
 # bit. Its views, such as .imag, are not those of eager."""
@@ -18,9 +21,15 @@
 #     ["state", "mismatch", "neg-bit", "buffer"],
 # ]
 # trigger = ["state.rebound"]
-# affected = ["2.13.0"]
 # upstream = ""
 # at-fault = "torch/export/_unlift.py, _insert_copy_for_mutations: copies values into the old tensor"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """Eager keeps the lazy conjugate that forward assigns to a buffer; the exported program keeps its values.
 

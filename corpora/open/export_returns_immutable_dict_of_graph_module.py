@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD160"
 # title = "torch.export of a GraphModule: a dict or list that it returns becomes an immutable one"
-# severity = "B"
-# severity-because = "a traced model that returns a dict of outputs, which a caller completes"
+# harm = "clear error"
+# reach = "occasional"
+# reach-because = "a traced model that returns a dict of outputs, which a caller completes"
+# topics = ["graph-modules", "containers"]
 # cause = """
 # Non-strict export runs a GraphModule with an Interpreter, and takes the structure of the outputs from the
 # arguments of the output node, where containers are immutable."""
@@ -21,9 +24,17 @@
 #     ],
 # ]
 # fix = "graph_modules_return_plain_containers"
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/issues/161807"
+# upstream-match = "mechanism"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/export/_trace.py, _aot_export_non_strict: outputs are taken from the Interpreter"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """The result of torch.fx.symbolic_trace returns a dict. What was exported of it returns an immutable_dict.
 

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD161"
 # title = "torch.export: backward fails if the result of a checkpoint is written to in place"
-# severity = "B"
-# severity-because = "an in-place operator on the result of a checkpoint: the backward pass fails"
+# harm = "obscure error"
+# reach = "occasional"
+# reach-because = "an in-place operator on the result of a checkpoint: the backward pass fails"
+# topics = ["checkpoint", "in-place"]
 # cause = """
 # Non-strict export runs through the saved tensor hooks of a checkpoint and records the operators alone, so
 # autograd saves what checkpoint would compute again."""
@@ -24,9 +27,17 @@
 #     ],
 # ]
 # trigger = ["region.checkpoint"]
-# upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
+# upstream = "https://github.com/pytorch/pytorch/pull/179021"
+# upstream-match = "mechanism"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/utils/checkpoint.py, _checkpoint_without_reentrant_generator: unrecorded hooks"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """Eager has gradients; the exported program raises that a result of relu was modified in place.
 

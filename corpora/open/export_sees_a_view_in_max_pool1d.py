@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD162"
 # title = "torch.export: detach_ on a result of max_pool1d is refused as a view"
-# severity = "C"
-# severity-because = "detach_ of a pooled result"
+# harm = "obscure error"
+# reach = "contrived"
+# reach-because = "detach_ of a pooled result"
+# topics = ["in-place", "views"]
 # cause = """
 # max_pool1d fills a new tensor for a plain CPU tensor, and squeezes the result of max_pool2d for a tensor
 # subclass, as fake tensors are."""
@@ -25,9 +28,17 @@
 #     ],
 # ]
 # trigger = ["inplace.detach_"]
-# upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
+# upstream = "https://github.com/pytorch/pytorch/pull/84127"
+# upstream-match = "place"
+# upstream-searched = "2026-11-26"
 # at-fault = "aten/src/ATen/native/MaxPooling.cpp, max_pool1d: another branch for tensor subclasses"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """Export raises "Can't detach views in-place" for a model without any view.
 

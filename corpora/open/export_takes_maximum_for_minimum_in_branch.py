@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD163"
 # title = "torch.export: max() in a branch of torch.cond is the minimum"
-# severity = "A"
-# severity-because = "max(1, x.shape[0]) in a branch of torch.cond or in a body of map: silently the minimum"
+# harm = "silently wrong"
+# reach = "occasional"
+# reach-because = "max(1, x.shape[0]) in a branch of torch.cond or in a body of map: silently the minimum"
+# topics = ["control-flow", "dynamic-sizes"]
 # cause = """
 # Dynamo traces the branch and asks whether the function is the builtin max, in whose place non-strict
 # export has put another function while it traces. What is not max counts as min."""
@@ -15,11 +18,18 @@
 # status = "open"
 # signatures = [["outputs", "mismatch", "value", "fresh"]]
 # fix = "maximum_is_no_minimum_while_export_traces"
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/pull/150003"
+# upstream-match = "place"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_dynamo/variables/builtin.py, _call_min_max_binary: self.fn is max"
-# affected = ["2.11.0", "2.13.0", "2.14.1"]
-# undecided = ["2.9.1"]
 # workaround = "code"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "other"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """In a branch of torch.cond, `max(x.shape[0], 1)` is 2 in eager, and 1 in the exported program.
 

@@ -3,9 +3,13 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD164"
 # title = "torch.export: exporting a model updates a counter that is a plain tensor attribute"
-# severity = "A"
-# severity-because = "a counter or cache in a plain tensor attribute: export silently changes it"
+# harm = "wrong later"
+# reach = "everyday"
+# reach-because = "a counter or cache in a plain tensor attribute: export silently changes it"
+# evidence = ["https://github.com/meta-llama/llama-models/pull/380"]
+# topics = ["constants", "kv-cache"]
 # cause = """
 # Non-strict export makes no fake tensors of plain attributes, and FakeTensorMode._dispatch_impl runs an
 # in-place operator without fake arguments for real."""
@@ -15,10 +19,18 @@
 # status = "open"
 # signatures = [["purity", "mismatch", "export", "constant"]]
 # fix = "fake_mode_writes_to_no_real_tensor"
-# upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
+# upstream = "https://github.com/pytorch/pytorch/pull/145593"
+# upstream-match = "place"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_subclasses/fake_tensor.py, FakeTensorMode._dispatch_impl: runs in-place ops for real"
 # workaround = "code"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """Exporting a model must not change it: here it moves a counter from 0 to 1.
 

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD165"
 # title = "torch.export: spectral_norm on a GRU is updated less often than in eager"
-# severity = "C"
-# severity-because = "spectral_norm on a recurrent layer, exported in training mode"
+# harm = "wrong later"
+# reach = "contrived"
+# reach-because = "spectral_norm on a recurrent layer, exported in training mode"
+# topics = ["norms", "recurrent"]
 # cause = """
 # RNNBase reads its weights until one is another object than before. Export replaces all of them, so that it
 # stops before the parametrized weight, whose reading updates buffers."""
@@ -16,8 +19,14 @@
 # signatures = [["state", "mismatch", "value", "buffer"]]
 # fix = "rnn_reads_all_weights"
 # upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/nn/modules/rnn.py, RNNBase._weights_have_changed: stops at the first weight"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """A GRU whose recurrent weight has spectral_norm: a call makes four steps of the power method, exported two.
 

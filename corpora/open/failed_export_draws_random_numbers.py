@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD166"
 # title = "torch.export(strict=True): the first export that fails draws random numbers"
-# severity = "C"
-# severity-because = "the random numbers of a training run that tried to export before it began"
+# harm = "wrong later"
+# reach = "contrived"
+# reach-because = "the random numbers of a training run that tried to export before it began"
+# topics = ["random", "exceptions"]
 # cause = """
 # exportdb_error_message imports the examples of exportdb to word a message, and these make random tensors
 # as they are imported."""
@@ -15,9 +18,16 @@
 # status = "open"
 # fix = "exportdb_draws_no_random_numbers"
 # upstream = ""
+# upstream-searched = "2026-11-26"
 # undetected-because = "what draws them is loaded before anything is judged"
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/_export/db/logging.py, exportdb_error_message: imports torch/_export/db/examples"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """To word a log message export imports a package of examples, and those make random tensors.
 

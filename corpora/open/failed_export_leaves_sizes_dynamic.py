@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD167"
 # title = "torch.export: after a failed export with Dim.AUTO the same inputs stay dynamic"
-# severity = "A"
-# severity-because = "a second try after an export with Dim.AUTO failed: sizes stay dynamic, in silence"
+# harm = "wrong later"
+# reach = "occasional"
+# reach-because = "a second try after an export with Dim.AUTO failed: sizes stay dynamic"
+# topics = ["dynamic-sizes", "exceptions"]
 # cause = """
 # _process_dynamic_shapes marks the example inputs themselves, and make_constraints, which clears the
 # marks, is never reached by an export that raises."""
@@ -16,9 +19,16 @@
 # signatures = [["purity", "mismatch", "export", "global", "sizes marked on the example inputs"]]
 # fix = "failed_export_clears_dynamic_marks"
 # upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/export/dynamic_shapes.py, _process_dynamic_shapes: marks that only a success clears"
 # workaround = "code"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """A refused export with Dim.AUTO or Dim.DYNAMIC marks the caller's tensor: the next one is dynamic too.
 

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD168"
 # title = "ep.module(): SyntaxError for forward(self, x_0, *x)"
-# severity = "C"
-# severity-because = "an argument that has the name of *args and a number"
+# harm = "obscure error"
+# reach = "contrived"
+# reach-because = "an argument that has the name of *args and a number"
+# topics = ["names", "arguments"]
 # cause = """
 # _get_forward_arg_names calls the items of *x x_0, x_1 and so on, also where another argument has that
 # name, and the code of ep.module() gets two arguments of one name."""
@@ -26,8 +29,14 @@
 # ]
 # fix = "items_of_args_get_names_of_their_own"
 # upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/export/_trace.py, _get_forward_arg_names: names the items of *args heedless of others"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """`forward(self, x_0, *x)` is exported, but ep.module() cannot be made: duplicate argument 'x_0'.
 

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD169"
 # title = "ep.module(), unflatten, pipeline: KeyError for state or a child called graph"
-# severity = "B"
-# severity-because = "state or children called graph, type or recompile"
+# harm = "obscure error"
+# reach = "occasional"
+# reach-because = "state or children called graph, type or recompile"
+# topics = ["names", "buffers"]
 # cause = """
 # The result of ep.module() holds the state and children of the model under their own names, next to its own
 # attributes such as graph, code, meta and range_constraints."""
@@ -19,8 +22,15 @@
 # unmasked = [["outputs", "crash", "lower", "UserError"]]
 # fix = "module_refuses_names_of_graph_module"
 # upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/export/_unlift.py, _unlift_exported_program_lifted_states: state goes on a GraphModule"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """A model with a buffer named `graph` is exported, and `ep.module()` raises KeyError.
 

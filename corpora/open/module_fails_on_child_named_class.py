@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD170"
 # title = "ep.module(): SyntaxError for a ModuleDict key that is a Python keyword"
-# severity = "B"
-# severity-because = "a ModuleDict with a Python keyword for a key, such as class"
+# harm = "obscure error"
+# reach = "occasional"
+# reach-because = "a ModuleDict with a Python keyword for a key, such as class"
+# topics = ["names"]
 # cause = """
 # _format_target writes a name as an attribute if str.isidentifier says so, which it does of keywords."""
 # path = "nonstrict:module@cpu"
@@ -17,8 +20,14 @@
 # upstream = "https://github.com/pytorch/pytorch/issues/188538"
 # upstream-match = "mechanism"
 # upstream-fix = "https://github.com/pytorch/pytorch/pull/191687"
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/fx/graph.py, _format_target: str.isidentifier is true of keywords"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """A model with a ModuleDict key `class` is exported, and `ep.module()` and `unflatten` raise SyntaxError.
 

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD171"
 # title = "exported program leaves gradients off after a call that raised under torch.no_grad"
-# severity = "B"
-# severity-because = "a bad index under no_grad; training goes on in the same process, without gradients"
+# harm = "wrong later"
+# reach = "occasional"
+# reach-because = "a bad index under no_grad; training goes on in the same process, without gradients"
+# topics = ["no-grad", "exceptions"]
 # cause = """
 # WrapWithSetGradEnabled switches grad mode before the region and back after it. If the region raises, nothing
 # switches it back: PR 163295 took the with block away."""
@@ -15,9 +18,17 @@
 # status = "open"
 # signatures = [["purity", "mismatch", "run", "global", "raised", "grad mode"]]
 # fix = "no_grad_region_restores_grad_mode"
-# affected = ["2.11.0", "2.13.0", "2.14.1"]
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/pull/163295"
+# upstream-match = "place"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_higher_order_ops/wrap.py, WrapWithSetGradEnabled.__call__: no try and finally"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "fixed"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """A call that raises under `torch.no_grad` switches gradients off for all that follows.
 

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD172"
 # title = "pipeline: AssertionError if the model returns a parameter"
-# severity = "B"
-# severity-because = "a model that returns a parameter with its result"
+# harm = "obscure error"
+# reach = "occasional"
+# reach-because = "a model that returns a parameter with its result"
+# topics = ["tied-weights"]
 # cause = """
 # Pipe._from_traced takes every user of a parameter in the split module for a stage; the output node is one
 # as well."""
@@ -26,9 +29,15 @@
 # ]
 # fix = "pipeline_returns_state"
 # upstream = ""
-# affected = ["2.11.0", "2.13.0", "2.14.1"]
-# undecided = ["2.9.1"]
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/distributed/pipelining/_IR.py, Pipe._from_traced: 'Expected user.op to be call_module'"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "other"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """A parameter that is returned as it is: AssertionError: Expected user.op to be 'call_module', got output.
 

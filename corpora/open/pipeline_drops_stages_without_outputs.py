@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD173"
 # title = "pipeline: drops a stage that only writes in place"
-# severity = "B"
-# severity-because = "a stage that works in place alone: silently skipped"
+# harm = "silently wrong"
+# reach = "occasional"
+# reach-because = "a stage that works in place alone: silently skipped"
+# topics = ["in-place"]
 # cause = """
 # Pipe._from_traced calls eliminate_dead_code on the split module, for which a call of a module without
 # users is dead whatever the module does."""
@@ -23,8 +26,15 @@
 # ]
 # fix = "pipeline_keeps_stages_that_write"
 # upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/distributed/pipelining/_IR.py, Pipe._from_traced: split.graph.eliminate_dead_code()"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """The child only writes to what it is given, through a view: the pipeline never runs it.
 

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD174"
 # title = "pipeline: AssertionError if two modules share a non-persistent buffer"
-# severity = "A"
-# severity-because = "a table in a non-persistent buffer that two modules share"
+# harm = "obscure error"
+# reach = "occasional"
+# reach-because = "a table in a non-persistent buffer that two modules share"
+# topics = ["tied-weights", "buffers"]
 # cause = """
 # Pipe._from_traced collects the names of buffers from named_buffers(), which gives one name of a tensor
 # alone, while the graph may read it by another."""
@@ -25,11 +28,18 @@
 #     ],
 # ]
 # fix = "pipeline_assigns_all_names"
-# upstream = ""
-# affected = ["2.11.0", "2.13.0", "2.14.1"]
-# undecided = ["2.9.1"]
+# upstream = "https://github.com/pytorch/pytorch/pull/126653"
+# upstream-match = "place"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/distributed/pipelining/_IR.py, Pipe._from_traced: named_buffers() drops names"
 # workaround = "code"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "other"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """Two modules share a non-persistent buffer: AssertionError: Attribute 'a' not found in model.
 

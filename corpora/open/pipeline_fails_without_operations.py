@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD175"
 # title = "pipeline: StopIteration for a model that returns its input"
-# severity = "C"
-# severity-because = "a model that computes nothing"
+# harm = "obscure error"
+# reach = "contrived"
+# reach-because = "a model that computes nothing"
+# topics = ["unused-results"]
 # cause = """
 # Pipe.from_tracing takes the first stage without asking whether there is one."""
 # path = "pipeline:stages@cpu"
@@ -24,8 +27,15 @@
 # ]
 # fix = "pipeline_may_have_no_stage"
 # upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/distributed/pipelining/_IR.py, Pipe.from_tracing: next(iter(split.children()))"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """A model that hands back its input has no stage, and from_tracing takes the first one without asking.
 

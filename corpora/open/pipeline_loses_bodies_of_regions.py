@@ -3,9 +3,13 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD176"
 # title = "pipeline: RuntimeError for a model with a no_grad block or a torch.cond"
-# severity = "A"
-# severity-because = "a no_grad block: no pipeline can be made"
+# harm = "obscure error"
+# reach = "everyday"
+# reach-because = "a no_grad block: no pipeline can be made"
+# evidence = ["zoo:transformers/llama"]
+# topics = ["no-grad", "control-flow"]
 # cause = """
 # _outline_submodules throws away seen_attrs, which says what graphs a stage reads by get_attr, so that no
 # stage has the bodies of its regions."""
@@ -25,11 +29,18 @@
 #     ],
 # ]
 # fix = "pipeline_keeps_subgraphs"
-# upstream = ""
-# affected = ["2.13.0", "2.14.1"]
-# undecided = ["2.9.1", "2.11.0"]
+# upstream = "https://github.com/pytorch/pytorch/issues/184361"
+# upstream-match = "place"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/distributed/pipelining/_unflatten.py, _outline_submodules: seen_attrs is not used"
 # workaround = "code"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "other"
+# "2.11.0" = "other"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """A no_grad block: RuntimeError: Node submod_1 target submod_1 references nonexistent attribute.
 

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD177"
 # title = "pipeline: a stage exchanges a buffer called mean with the result of x.mean()"
-# severity = "A"
-# severity-because = "a buffer called mean next to x.mean(): silently exchanged"
+# harm = "silently wrong"
+# reach = "occasional"
+# reach-because = "a buffer called mean next to x.mean(): silently exchanged"
+# topics = ["names", "buffers"]
 # cause = """
 # Pipe._from_traced recognizes the inputs of a stage that are state by the node names of the split module,
 # while the stage names them as the traced graph does."""
@@ -16,9 +19,16 @@
 # signatures = [["outputs", "mismatch", "value"]]
 # fix = "pipeline_names_state_as_stages_do"
 # upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/distributed/pipelining/_IR.py, Pipe._from_traced: inputs_to_state[attr.name]"
 # workaround = "code"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """The second stage is to subtract the buffer `mean` from the mean of `x`: it does the reverse, in silence.
 

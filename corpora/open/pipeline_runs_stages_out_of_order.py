@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD178"
 # title = "pipeline: stages that share state but pass no values run in another order"
-# severity = "B"
-# severity-because = "stages that share state but pass on no values: silently wrong"
+# harm = "silently wrong"
+# reach = "occasional"
+# reach-because = "stages that share state but pass on no values"
+# topics = ["buffers", "norms"]
 # cause = """
 # Pipe._from_traced does not ask split_module to keep the original order, and of stages that pass nothing
 # to each other it takes the last first."""
@@ -23,9 +26,15 @@
 # ]
 # fix = "pipeline_keeps_order_of_stages"
 # upstream = ""
-# affected = ["2.11.0", "2.13.0", "2.14.1"]
-# undecided = ["2.9.1"]
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/distributed/pipelining/_IR.py, Pipe._from_traced: split_module(...) as it is called"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "other"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """The second stage reads what the first one, a BatchNorm, has updated: the pipeline runs it first.
 

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD179"
 # title = "pipeline: refuses its own example if that has a list of tensors"
-# severity = "A"
-# severity-because = "a model that takes a list or tuple of tensors: the pipeline refuses its example"
+# harm = "obscure error"
+# reach = "occasional"
+# reach-because = "a model that takes a list or tuple of tensors: the pipeline refuses its example"
+# topics = ["containers"]
 # cause = """
 # Pipe.forward hands its inputs to the split module as they are, which has a placeholder for each leaf."""
 # path = "pipeline:stages@cpu"
@@ -23,10 +26,18 @@
 #     ],
 # ]
 # fix = "pipeline_flattens_inputs"
-# upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
+# upstream = "https://github.com/pytorch/pytorch/issues/130055"
+# upstream-match = "symptom"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/distributed/pipelining/_IR.py, Pipe.forward: the inputs are not flattened"
 # workaround = "code"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """A list of two tensors: RuntimeError: Expected positional argument for ... pair_1.
 

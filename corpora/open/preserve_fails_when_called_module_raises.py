@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD180"
 # title = "preserve_module_call_signature: KeyError if the submodule raises and forward catches that"
-# severity = "B"
-# severity-because = "a model that tries one submodule, and takes another one if the first raises"
+# harm = "obscure error"
+# reach = "occasional"
+# reach-because = "a model that tries one submodule, and takes another one if the first raises"
+# topics = ["exceptions"]
 # cause = """
 # A pre-hook marks where a call begins, a hook where it ends and what its specs are. The hook does not run
 # if the call raises, and the pass that collects the marks looks its specs up."""
@@ -15,9 +18,17 @@
 # status = "open"
 # signatures = [["outputs", "crash", "export", "KeyError"]]
 # fix = "tracepoints_of_calls_that_raise_are_dropped"
-# affected = ["2.13.0"]
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/pull/189569"
+# upstream-match = "place"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_export/passes/collect_tracepoints_pass.py, CollectTracepointsPass.call: self.specs[path]"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """The model catches what its preserved submodule raises, and goes on. Export fails with a KeyError.
 

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD181"
 # title = "copy.deepcopy of an ExportedProgram fails if an example input is the output of another model"
-# severity = "B"
-# severity-because = "a part of a model exported with what the part before it gives, and the program copied"
+# harm = "clear error"
+# reach = "occasional"
+# reach-because = "a part of a model exported with what the part before it gives, and the program copied"
+# topics = ["copies"]
 # cause = """
 # ExportedProgram keeps the example inputs with their autograd history, and a tensor that is no leaf cannot be
 # copied."""
@@ -15,9 +18,16 @@
 # status = "open"
 # signatures = [["outputs", "crash", "lower", "RuntimeError", "_tensor.py:__deepcopy__"]]
 # fix = "program_keeps_no_history_of_its_example"
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # upstream = ""
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/export/exported_program.py, ExportedProgram.__init__: self._example_inputs"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """The head is exported with what the backbone gives; a copy of the program raises RuntimeError.
 

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD182"
 # title = "torch.export.load: SpecViolationError if a no_grad block only updates something"
-# severity = "A"
-# severity-because = "a no_grad block that only updates something: a saved program cannot be loaded"
+# harm = "obscure error"
+# reach = "occasional"
+# reach-because = "a no_grad block that only updates something: a saved program cannot be loaded"
+# topics = ["no-grad", "buffers"]
 # cause = """
 # deserialize_outputs returns at once for a node without outputs and leaves it without meta["val"], which
 # the verifier demands of a higher-order operator."""
@@ -26,9 +29,16 @@
 # ]
 # fix = "load_restores_empty_results"
 # upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_export/serde/serialize.py, GraphModuleDeserializer.deserialize_outputs: no outputs"
 # workaround = "code"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """A no_grad region that only updates its input: saving raises nothing, loading raises SpecViolationError.
 

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD183"
 # title = "torch.export.load: fails on a program that returns a str"
-# severity = "B"
-# severity-because = "an output that names a kind or a unit, next to the tensors"
+# harm = "obscure error"
+# reach = "occasional"
+# reach-because = "an output that names a kind or a unit, next to the tensors"
+# topics = ["containers"]
 # cause = """
 # deserialize_graph_output knows every constant that serialize_graph_output writes, except for text."""
 # path = "nonstrict+reload:module@cpu"
@@ -23,9 +26,16 @@
 #     ],
 # ]
 # fix = "text_is_loaded_as_an_output"
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # upstream = ""
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_export/serde/serialize.py, deserialize_graph_output: as_string is missing"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """A program that returns a str can be saved, and not be loaded."""
 

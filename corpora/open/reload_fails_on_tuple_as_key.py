@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD184"
 # title = "torch.export.load: a dict with a tuple as key: the loaded program raises TypeError"
-# severity = "C"
-# severity-because = "results by pairs of indices, which dicts rarely hold"
+# harm = "obscure error"
+# reach = "contrived"
+# reach-because = "results by pairs of indices, which dicts rarely hold"
+# topics = ["containers"]
 # cause = """
 # The keys of a dict are saved as JSON, which has no tuples: a tuple is loaded as a list, which is no key."""
 # path = "nonstrict+reload:module@cpu"
@@ -25,9 +28,15 @@
 #     ],
 # ]
 # fix = "keys_are_loaded_as_tuples"
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # upstream = ""
 # at-fault = "torch/utils/_pytree.py, _json_to_treespec: the keys of a dict are taken as JSON gives them"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """What was saved and loaded fails on each call, if the model returns a dict whose keys are tuples."""
 

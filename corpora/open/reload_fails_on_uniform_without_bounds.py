@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD185"
 # title = "torch.export.load: RuntimeError (KeyError: 'from') for a program that calls uniform_()"
-# severity = "B"
-# severity-because = "a model that draws noise with uniform_(), and is saved and loaded"
+# harm = "obscure error"
+# reach = "occasional"
+# reach-because = "a model that draws noise with uniform_(), and is saved and loaded"
+# topics = ["random"]
 # cause = """
 # deserialize_inputs appends an argument whose name is a keyword of Python, as from is, without asking whether
 # it was saved; an argument that has its default is not saved."""
@@ -17,10 +20,17 @@
 #     ["outputs", "crash", "lower", "RuntimeError", "__init__.py:load"],
 # ]
 # fix = "load_leaves_keywords_at_their_default"
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # upstream = "https://github.com/pytorch/pytorch/pull/136036"
 # upstream-match = "place"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_export/serde/serialize.py, deserialize_inputs: args.append of a keyword"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """The program is saved, and cannot be loaded: the log shows KeyError: 'from'.
 

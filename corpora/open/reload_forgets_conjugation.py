@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD186"
 # title = "torch.export.save: a conjugated buffer is loaded without the conjugation"
-# severity = "B"
-# severity-because = "a conjugated buffer: silently another one after loading"
+# harm = "silently wrong"
+# reach = "occasional"
+# reach-because = "a conjugated buffer: silently another one after loading"
+# topics = ["dtypes", "buffers"]
 # cause = """
 # _get_raw_tensor_bytes writes the bytes of the storage, and the metadata in the file has no word for the
 # conjugate and the negative bit."""
@@ -15,9 +18,18 @@
 # status = "open"
 # signatures = [["state", "mismatch", "value", "buffer", "at-start"]]
 # fix = "save_pickles_lazy_conjugates"
-# upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
+# upstream = "https://github.com/pytorch/pytorch/issues/81690"
+# upstream-match = "symptom"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/export/pt2_archive/_package.py, _get_raw_tensor_bytes: the storage, whatever the bits"
+# workaround = "code"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """A buffer that is a lazy conjugate is loaded without the conjugation: the model answers something else.
 
@@ -50,6 +62,17 @@ def show():
     torch.export.save(torch.export.export(model, args), file)
     file.seek(0)
     return 1 - 2j, torch.export.load(file).module().buf.item()
+
+
+def make_workaround():
+    """Resolve the conjugation before registering the buffer."""
+
+    class Resolved(Model):
+        def __init__(self):
+            torch.nn.Module.__init__(self)
+            self.register_buffer("buf", torch.tensor(1 + 2j).conj().resolve_conj())
+
+    return Resolved(), (torch.ones(1),)
 
 
 if __name__ == "__main__":

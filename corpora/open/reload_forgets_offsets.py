@@ -3,9 +3,13 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD187"
 # title = "torch.export.load: all recorded tensors begin at storage offset 0"
-# severity = "C"
-# severity-because = "recorded offsets of slices: nothing but metadata is wrong"
+# harm = "cosmetic"
+# reach = "everyday"
+# reach-because = "slices in a model that is loaded: only the recorded offsets are wrong"
+# evidence = ["zoo:transformers/beit", "zoo:module_db/nn.MultiheadAttention"]
+# topics = ["views"]
 # cause = """
 # deserialize_tensor_meta makes the fake tensor of sizes and strides alone, although the file holds the
 # storage offset."""
@@ -21,8 +25,15 @@
 # ]
 # fix = "load_restores_storage_offsets"
 # upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_export/serde/serialize.py, deserialize_tensor_meta: empty_strided without storage_offset"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """What a loaded graph records of a slice begins at offset 0, whatever the slice; so do inputs and state.
 

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD188"
 # title = "torch.export.load: a buffer in the memory of a parameter requires grad"
-# severity = "C"
-# severity-because = "a buffer in the memory of a parameter"
+# harm = "wrong later"
+# reach = "contrived"
+# reach-because = "a buffer in the memory of a parameter"
+# topics = ["buffers", "tied-weights"]
 # cause = """
 # _build_file_map makes the flat tensor that all weights of a file are views of require grad if the first
 # of them does."""
@@ -16,8 +19,14 @@
 # signatures = [["state", "mismatch", "requires-grad", "buffer", "at-start"]]
 # fix = "load_leaves_gradients_to_each_weight"
 # upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/export/pt2_archive/_package.py, _build_file_map: requires_grad_ of what others view"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """A buffer in the memory of a parameter requires grad after save and load; updating it in place then raises.
 

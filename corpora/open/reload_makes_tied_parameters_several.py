@@ -3,9 +3,13 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD189"
 # title = "torch.export.load: a tied parameter is two parameters after save and load"
-# severity = "A"
-# severity-because = "tied weights are two parameters after loading: silently trained apart"
+# harm = "wrong later"
+# reach = "everyday"
+# reach-because = "tied weights are two parameters after loading: silently trained apart"
+# evidence = ["zoo:transformers/gpt2", "zoo:transformers/bart"]
+# topics = ["tied-weights"]
 # cause = """
 # _load_state_dict makes a new Parameter for each name in the state dict, and the file does not say which
 # names are one tensor."""
@@ -19,9 +23,16 @@
 # ]
 # fix = "save_tells_which_weights_are_one"
 # upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/export/pt2_archive/_package.py, _load_state_dict: nn.Parameter(...) for each name"
 # workaround = "code"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """One parameter under two names is two parameters after save and load.
 

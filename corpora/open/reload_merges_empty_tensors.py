@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD190"
 # title = "torch.export.load, unflatten: two empty parameters become one"
-# severity = "C"
-# severity-because = "two parameters without elements"
+# harm = "wrong later"
+# reach = "contrived"
+# reach-because = "two parameters without elements"
+# topics = ["tied-weights"]
 # cause = """
 # group_weights groups tensors by the address of their storage, which is 0 for all that are empty."""
 # path = "nonstrict+reload:unflatten@cpu"
@@ -14,11 +17,17 @@
 # status = "open"
 # signatures = [["sharing", "mismatch", "several-tensors-became-one"]]
 # fix = "save_separates_empty_weights"
-# upstream = ""
-# affected = ["2.11.0", "2.13.0", "2.14.1"]
-# unaffected = ["2.9.1"]
-# regression-since = "2.11.0"
+# upstream = "https://github.com/pytorch/pytorch/pull/164196"
+# upstream-match = "place"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/export/pt2_archive/_package_weights.py, group_weights: storage_ptr of the empty"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "fixed"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """Two empty parameters are one memory after save and load, and one parameter after unflatten as well.
 

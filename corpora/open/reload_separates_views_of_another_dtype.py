@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD191"
 # title = "torch.export.load: a buffer that views another one with another dtype has separate memory"
-# severity = "C"
-# severity-because = "a buffer that views another one with another dtype, one of them written to"
+# harm = "silently wrong"
+# reach = "contrived"
+# reach-because = "a buffer that views another one with another dtype, one of them written to"
+# topics = ["views", "buffers", "dtypes"]
 # cause = """
 # group_weights groups what is saved by storage and dtype, and each group becomes a separate file."""
 # path = "nonstrict+reload:module@cpu"
@@ -14,10 +17,15 @@
 # status = "open"
 # signatures = [["sharing", "mismatch", "memory-no-longer-shared"]]
 # fix = "save_packs_all_dtypes_of_a_memory"
-# affected = ["2.13.0", "2.14.1"]
-# undecided = ["2.9.1", "2.11.0"]
 # upstream = ""
 # at-fault = "torch/export/pt2_archive/_package_weights.py, group_weights: the dtype is part of the key"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "other"
+# "2.11.0" = "other"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """`bits` is `values`, seen as integers; after saving and loading, it no longer follows `values`."""
 

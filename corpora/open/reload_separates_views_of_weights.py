@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD192"
 # title = "torch.export.load: a non-persistent view of a buffer gets separate memory"
-# severity = "B"
-# severity-because = "a non-persistent buffer that is a view of another: silently wrong"
+# harm = "silently wrong"
+# reach = "occasional"
+# reach-because = "a non-persistent buffer that is a view of another"
+# topics = ["views", "buffers"]
 # cause = """
 # _package_exported_programs writes each storage once for the weights and once more for the constants,
 # among which non-persistent buffers are."""
@@ -15,9 +18,18 @@
 # status = "open"
 # signatures = [["sharing", "mismatch", "memory-no-longer-shared"]]
 # fix = "save_packs_constants_with_their_weights"
-# upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
+# upstream = "https://github.com/pytorch/pytorch/pull/164196"
+# upstream-match = "place"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/export/pt2_archive/_package.py, _package_exported_programs: weights and constants apart"
+# workaround = "code"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """A non-persistent buffer is a view of a persistent one: eager gives [1, 0], the loaded program [0, 0].
 
@@ -53,6 +65,21 @@ def show():
     torch.export.save(torch.export.export(model, args), file)
     file.seek(0)
     return model(*args), torch.export.load(file).module()(*args)
+
+
+def make_workaround():
+    """Slice the buffer in forward."""
+
+    class Slicing(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.register_buffer("whole", torch.zeros(2))
+
+        def forward(self, x):
+            self.whole[:1].add_(1)
+            return x + self.whole
+
+    return Slicing(), (torch.zeros(2),)
 
 
 if __name__ == "__main__":

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD193"
 # title = "torch.export.save: AssertionError TODO for a model that returns a comparison of dynamic sizes"
-# severity = "B"
-# severity-because = "a model that says whether its input is long enough, in a program that is saved"
+# harm = "obscure error"
+# reach = "occasional"
+# reach-because = "a model that says whether its input is long enough, in a program that is saved"
+# topics = ["dynamic-sizes"]
 # cause = """
 # serialize_argument_spec has branches for SymIntArgument and SymFloatArgument, none for SymBoolArgument."""
 # path = "nonstrict+reload:module@cpu"
@@ -24,11 +27,18 @@
 #     ],
 # ]
 # fix = "save_takes_comparisons_of_sizes"
-# affected = ["2.13.0"]
 # upstream = "https://github.com/pytorch/pytorch/pull/187391"
 # upstream-match = "mechanism"
 # upstream-fix = "https://github.com/pytorch/pytorch/pull/187391"
 # at-fault = "torch/_export/serde/serialize.py, serialize_argument_spec: no branch for SymBoolArgument"
+# workaround = "code"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """The program is exported and runs; saving it raises "TODO".
 
@@ -59,6 +69,21 @@ def show():
     model, args = make()
     ep = torch.export.export(model, args, dynamic_shapes=dynamic_shapes())
     torch.export.save(ep, io.BytesIO())
+
+
+def make_workaround():
+    """Return the size, and compare it after the call."""
+
+    class Returning(Model):
+        def forward(self, x):
+            return x, x.shape[0]
+
+    return Returning(), (torch.ones(3),)
+
+
+def workaround_call(module, x):
+    y, size = module(x)
+    return y, size > 4
 
 
 if __name__ == "__main__":

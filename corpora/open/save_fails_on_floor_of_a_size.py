@@ -3,9 +3,16 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD194"
 # title = "torch.export.save: SerializeError for math.floor, math.ceil or round of a dynamic size"
-# severity = "A"
-# severity-because = "a size that is computed with math.floor or math.ceil, in a program that is saved"
+# harm = "clear error"
+# reach = "everyday"
+# reach-because = "a size that is computed with math.floor or math.ceil, in a program that is saved"
+# evidence = [
+#     "https://github.com/pytorch/pytorch/issues/138852",
+#     "https://github.com/pytorch/pytorch/issues/115209",
+# ]
+# topics = ["dynamic-sizes"]
 # cause = """
 # _SYM_OPS lists the functions of numbers that can be saved, and lacks math.floor, math.ceil, round, abs and
 # torch.sym_sum, which the verifier of programs allows."""
@@ -20,11 +27,19 @@
 #     ],
 # ]
 # fix = "save_takes_all_functions_of_sizes"
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
-# upstream = "https://github.com/pytorch/pytorch/issues/136113"
-# upstream-match = "place"
+# upstream = "https://github.com/pytorch/pytorch/pull/186373"
+# upstream-match = "mechanism"
+# upstream-fix = "https://github.com/pytorch/pytorch/pull/186373"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_export/serde/serialize.py, _SYM_OPS: less than allowed_builtin_ops of the verifier"
 # workaround = "code"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """The program is exported and runs; saving it raises "op <built-in function floor> is not in _SYM_OPS".
 

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD195"
 # title = "torch.export.save: SerializeError for a while_loop that starts from a Python number"
-# severity = "B"
-# severity-because = "a loop with a counter in Python: it is exported and runs, and cannot be saved"
+# harm = "clear error"
+# reach = "occasional"
+# reach-because = "a loop with a counter in Python: it is exported and runs, and cannot be saved"
+# topics = ["control-flow"]
 # cause = """
 # The operands of the operator are a tuple of numbers and tensors. The schema has a form for lists of numbers,
 # one for lists of tensors, and none for both; serialize_input gives up at the end of its list of forms."""
@@ -20,9 +23,18 @@
 #     ],
 # ]
 # fix = "save_refuses_lists_of_tensors_and_numbers"
-# upstream = ""
-# affected = ["2.13.0"]
+# upstream = "https://github.com/pytorch/pytorch/issues/145785"
+# upstream-match = "place"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_export/serde/serialize.py, serialize_input: 'Unsupported list/tuple argument type'"
+# workaround = "code"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """The loop is exported and runs; saving it raises "Unsupported list/tuple argument type: int, Node".
 
@@ -49,6 +61,16 @@ def show():
     model, args = make()
     ep = torch.export.export(model, args)
     torch.export.save(ep, io.BytesIO())
+
+
+def make_workaround():
+    """Count in a tensor."""
+
+    class Counting(Model):
+        def forward(self, x):
+            return while_loop(lambda i, x: i < 3, lambda i, x: (i + 1, x * 2), (torch.tensor(0), x))[1]
+
+    return Counting(), (torch.ones(2),)
 
 
 if __name__ == "__main__":

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD196"
 # title = "torch.export.save: NotImplementedError for a model that returns what topk returns"
-# severity = "B"
-# severity-because = "a model that returns topk, sort or max with a dim as it is, saved"
+# harm = "clear error"
+# reach = "occasional"
+# reach-because = "a model that returns topk, sort or max with a dim as it is, saved"
+# topics = ["containers"]
 # cause = """
 # torch.return_types registers its named tuples as containers without a serialized_type_name, and
 # treespec_dumps refuses such containers."""
@@ -15,9 +18,19 @@
 # status = "open"
 # signatures = [["outputs", "crash", "lower", "NotImplementedError", "serialize.py:serialize_treespec"]]
 # fix = "named_tuples_of_torch_are_saved"
-# affected = ["2.13.0"]
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/issues/197104"
+# upstream-match = "mechanism"
+# upstream-fix = "https://github.com/pytorch/pytorch/pull/197128"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/return_types.py, pytree_register_structseq: registers no serialized_type_name"
+# workaround = "code"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "fixed"
 # ///
 """A program that returns the named tuple of `topk` runs, and cannot be saved.
 
@@ -42,6 +55,16 @@ def make():
 def show():
     model, args = make()
     torch.export.save(torch.export.export(model, args), io.BytesIO())
+
+
+def make_workaround():
+    """Return a tuple."""
+
+    class Plain(Model):
+        def forward(self, x):
+            return tuple(x.topk(1))
+
+    return Plain(), (torch.ones(2),)
 
 
 if __name__ == "__main__":

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD197"
 # title = "torch.export.save: ValueError if the model returns an empty tuple"
-# severity = "C"
-# severity-because = "a model that only updates a buffer and returns (); with None it works"
+# harm = "obscure error"
+# reach = "contrived"
+# reach-because = "a model that only updates a buffer and returns (); with None it works"
+# topics = ["unused-results"]
 # cause = """
 # canonicalize unzips the outputs of the graph into two sequences, which fails where there are none. It takes
 # care of a program without inputs."""
@@ -26,8 +29,15 @@
 # ]
 # fix = "canonicalize_no_outputs"
 # upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_export/serde/serialize.py, canonicalize: zip of no outputs"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """The model counts its calls and returns an empty tuple. It exports; save: "not enough values to unpack"."""
 

@@ -3,9 +3,13 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD198"
 # title = "torch.export(strict=True): x.data makes a program that returns fake tensors"
-# severity = "A"
-# severity-because = "x.data in forward(): the program returns fake tensors, in silence"
+# harm = "silently wrong"
+# reach = "everyday"
+# reach-because = "x.data in forward(): the program returns fake tensors"
+# evidence = ["https://d2l.ai/chapter_builders-guide/custom-layer.html"]
+# topics = ["data-attribute"]
 # cause = """
 # TensorVariable.method_attr_data puts _get_data_attr into the graph, which calls no operator, so make_fx
 # has no proxy for the result and lifts it as a constant, fake as it is."""
@@ -15,10 +19,18 @@
 # status = "open"
 # signatures = [["outputs", "mismatch", "kind"]]
 # fix = "strict_records_reading_of_data"
-# upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
+# upstream = "https://github.com/pytorch/pytorch/pull/161589"
+# upstream-match = "mechanism"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_dynamo/variables/tensor.py, TensorVariable.method_attr_data: _get_data_attr"
 # workaround = "code"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """The program does not read its input: what it returns is a FakeTensor, without any data.
 

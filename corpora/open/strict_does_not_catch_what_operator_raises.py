@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD199"
 # title = "torch.export(strict=True) fails where an operator raises within try and except"
-# severity = "C"
-# severity-because = "few models let an operator raise; the message blames eager mode, which runs"
+# harm = "obscure error"
+# reach = "contrived"
+# reach-because = "few models let an operator raise; the message blames eager mode, which runs"
+# topics = ["exceptions"]
 # cause = """
 # Dynamo ends the trace if an operator raises on fake tensors, and does not look for an except around it. A
 # raise statement of the model is caught as in eager."""
@@ -15,9 +18,15 @@
 # status = "open"
 # signatures = [["outputs", "crash", "export", "IndexError"]]
 # fix = "strict_catches_what_operators_raise"
-# affected = ["2.13.0"]
 # upstream = ""
 # at-fault = "torch/_dynamo/utils.py, get_fake_value: an operator's exception is never one of the traced code"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "other"
+# "2.11.0" = "other"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """The model takes the sum over a third dimension if there is one. Strict export raises IndexError."""
 

@@ -3,9 +3,13 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD200"
 # title = "torch.export(strict=True): self.count = self.count + 1 never updates the buffer"
-# severity = "A"
-# severity-because = "a counter updated by assignment: silently never changes"
+# harm = "wrong later"
+# reach = "everyday"
+# reach-because = "a counter updated by assignment: silently never changes"
+# evidence = ["https://github.com/pytorch/pytorch/issues/111676"]
+# topics = ["buffers", "moving-averages"]
 # cause = """
 # Export does not replay side effects of Python, and to Dynamo the assignment of a buffer is one, as it
 # changes the dict _buffers."""
@@ -17,10 +21,16 @@
 # fix = "strict_writes_back_assigned_buffers"
 # upstream = "https://github.com/pytorch/pytorch/issues/111676"
 # upstream-match = "symptom"
-# affected = ["2.11.0", "2.13.0", "2.14.1"]
-# undecided = ["2.9.1"]
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/export/_trace.py, ExportDynamoConfig: replay_side_effects = False, _buffers included"
 # workaround = "code"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "other"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """`self.count = self.count + 1` is a Python side effect to Dynamo, and export throws those away.
 

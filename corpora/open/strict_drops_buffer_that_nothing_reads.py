@@ -3,9 +3,13 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD201"
 # title = "torch.export(strict=True): module() refuses eager's checkpoint, as unread buffers are missing"
-# severity = "B"
-# severity-because = "every BatchNorm in eval mode, every tied weight; load_state_dict after strict export"
+# harm = "clear error"
+# reach = "everyday"
+# reach-because = "every BatchNorm in eval mode, every tied weight; load_state_dict after strict export"
+# evidence = ["https://docs.pytorch.org/docs/stable/generated/torch.nn.BatchNorm1d.html"]
+# topics = ["buffers", "train-eval", "norms"]
 # cause = """
 # Dynamo registers the state that the graph reads, each tensor under one name. _strict_export takes the state
 # from there, so the signature lacks the other names, and module() registers what the signature names."""
@@ -15,10 +19,18 @@
 # status = "open"
 # signatures = [["state", "mismatch", "missing", "buffer"], ["structure", "mismatch", "order", "buffers"]]
 # fix = "strict_keeps_state_that_nothing_reads"
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/pull/160600"
+# upstream-match = "place"
+# upstream-searched = "2026-11-26"
 # workaround = "code"
-# affected = ["2.13.0"]
 # at-fault = "torch/export/_trace.py, _strict_export: the state of gm_torch_level is what the graph reads"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "fixed"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """After strict export, `load_state_dict` of the program's module refuses the state dict of the model.
 

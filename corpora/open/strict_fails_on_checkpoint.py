@@ -3,9 +3,13 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD202"
 # title = "torch.export(strict=True): KeyError for torch.utils.checkpoint without context_fn"
-# severity = "A"
-# severity-because = "activation checkpointing in its plain form; strict export fails"
+# harm = "obscure error"
+# reach = "everyday"
+# reach-because = "activation checkpointing in its plain form; strict export fails"
+# evidence = ["https://docs.pytorch.org/docs/stable/checkpoint.html"]
+# topics = ["checkpoint"]
 # cause = """
 # tag_activation_checkpoint's proxy_mode_key copies gmod.meta["_checkpoint_context_fn"], which Dynamo sets
 # only if a context_fn was passed."""
@@ -25,11 +29,17 @@
 #     ],
 # ]
 # fix = "checkpoint_needs_no_context_fn"
-# affected = ["2.11.0", "2.13.0", "2.14.1"]
-# undecided = ["2.9.1"]
 # upstream = ""
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_higher_order_ops/wrap.py, tag_activation_checkpoint's proxy_mode_key"
 # workaround = "code"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "other"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """Activation checkpointing in its plain form cannot be exported strictly: "_checkpoint_context_fn".
 

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD203"
 # title = "torch.export(strict=True): KeyError for a parameter, or a module, in a plain list"
-# severity = "B"
-# severity-because = "a list in place of an nn.ModuleList is a usual mistake; non-strict export takes it"
+# harm = "obscure error"
+# reach = "occasional"
+# reach-because = "a list in place of an nn.ModuleList is a usual mistake; non-strict export takes it"
+# topics = ["constants"]
 # cause = """
 # Dynamo makes the parameter one of the traced module, whose names are then replaced by those of the original
 # module. The original has not registered it, so _get_param_buffer_mapping has no name for it."""
@@ -24,10 +27,19 @@
 #     ],
 # ]
 # fix = "parameters_in_lists_are_constants"
-# upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0"]
-# unaffected = ["2.14.1"]
+# upstream = "https://github.com/pytorch/pytorch/issues/150428"
+# upstream-match = "mechanism"
+# upstream-fix = "https://github.com/pytorch/pytorch/pull/185728"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/export/_trace.py, _rewrite_dynamo_tensor_constants: looks at buffers alone"
+# workaround = "none: keep the modules in an nn.ModuleList, which makes their parameters some of the model"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "fixed"
+# "2.15.0" = "fixed"
 # ///
 """A layer in a plain list is not registered, so its weights are constants; strict export raises KeyError."""
 

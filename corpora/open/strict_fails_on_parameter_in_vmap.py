@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD204"
 # title = "torch.export(strict=True): RuntimeError for a parameter that is first read inside of torch.vmap"
-# severity = "B"
-# severity-because = "a layer applied to each example by vmap; non-strict export takes it"
+# harm = "obscure error"
+# reach = "occasional"
+# reach-because = "a layer applied to each example by vmap; non-strict export takes it"
+# topics = ["vmap"]
 # cause = """
 # Dynamo wraps the parameter when it first meets it, which is inside of vmap, and clones it for that;
 # the clone's requires_grad_ is forbidden while the level of vmap is there."""
@@ -25,9 +28,18 @@
 #     ],
 # ]
 # fix = "dynamo_clones_outside_of_vmap"
-# upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
+# upstream = "https://github.com/pytorch/pytorch/pull/148657"
+# upstream-match = "symptom"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_dynamo/utils.py, clone_input: requires_grad_ while a functorch level is active"
+# workaround = "code"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """The function that vmap maps multiplies by a parameter; strict export raises RuntimeError."""
 
@@ -52,6 +64,11 @@ def make():
 def show():
     model, args = make()
     return model(*args), torch.export.export(model, args, strict=True).module()(*args)
+
+
+def workaround_options():
+    """Export without strict, which is the default."""
+    return {"strict": False}
 
 
 if __name__ == "__main__":

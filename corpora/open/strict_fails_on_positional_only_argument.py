@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD205"
 # title = "torch.export(strict=True): AssertionError for forward(self, x, /)"
-# severity = "B"
-# severity-because = "forward(self, x, /)"
+# harm = "obscure error"
+# reach = "occasional"
+# reach-because = "forward(self, x, /)"
+# topics = ["arguments"]
 # cause = """
 # argument_names lists the arguments that can be given by position or keyword, and leaves out those that
 # are positional only."""
@@ -15,9 +18,17 @@
 # status = "open"
 # signatures = [["outputs", "crash", "export", "AssertionError"]]
 # fix = "strict_names_positional_only_arguments"
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # upstream = ""
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_dynamo/eval_frame.py, argument_names: positional-only arguments are left out"
+# workaround = "code"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """`forward(self, x, /)` with strict=True: "More arguments than expected", an internal assertion.
 
@@ -42,6 +53,11 @@ def make():
 def show():
     model, args = make()
     torch.export.export(model, args, strict=True)
+
+
+def workaround_options():
+    """Export without strict, which is the default."""
+    return {"strict": False}
 
 
 if __name__ == "__main__":

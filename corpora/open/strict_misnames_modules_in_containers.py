@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD207"
 # title = "torch.export(strict=True): wrong module names once forward() has set an attribute"
-# severity = "A"
-# severity-because = "a model that counts its calls and has a ModuleList: its layers get wrong names"
+# harm = "wrong later"
+# reach = "occasional"
+# reach-because = "a model that counts its calls and has a ModuleList: its layers get wrong names"
+# topics = ["attributes", "names"]
 # cause = """
 # record_nn_module_stack makes names of the expressions by which Dynamo reached a module, and leaves parts
 # of these, __dict__['_modules'] or getattr(...), in the names."""
@@ -15,12 +18,18 @@
 # status = "open"
 # signatures = [["structure", "mismatch", "calls", "unknown"]]
 # fix = "strict_names_modules_without_dict"
-# affected = ["2.13.0", "2.14.1"]
-# unaffected = ["2.9.1", "2.11.0"]
-# regression-since = "2.13.0"
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/issues/141939"
+# upstream-match = "mechanism"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_dynamo/variables/nn_module.py, record_nn_module_stack: re.sub(...)"
 # workaround = "code"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "fixed"
+# "2.11.0" = "fixed"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """`add` is recorded as run by `__dict__['_modules']['layers'].0` instead of `layers.0`.
 

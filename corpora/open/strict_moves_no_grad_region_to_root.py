@@ -3,9 +3,13 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD208"
 # title = "unflatten of a strict export: skips ops of a submodule with a no_grad block"
-# severity = "A"
-# severity-because = "a submodule with a no_grad block: unflatten skips operators, in silence"
+# harm = "silently wrong"
+# reach = "everyday"
+# reach-because = "a submodule with a no_grad block: unflatten skips operators"
+# evidence = ["zoo:transformers/llama", "zoo:transformers/falcon"]
+# topics = ["no-grad"]
 # cause = """
 # OutputGraph.create_node records no nn_module_stack for the nodes that begin and end the block, so export
 # files the region under the root and the submodule falls apart."""
@@ -15,10 +19,17 @@
 # status = "open"
 # signatures = [["outputs", "mismatch", "shape"]]
 # fix = "nodes_of_regions_have_module_stack"
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # upstream = ""
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_dynamo/output_graph.py, OutputGraph.create_node, which records no nn_module_stack"
 # workaround = "code"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """A submodule with a no_grad region: eager gives 4, unflatten gives 2, and another shape.
 

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD209"
 # title = "torch.export(strict=True): x.shape after squeeze_ is that from before"
-# severity = "A"
-# severity-because = "a size read after squeeze_: silently that from before"
+# harm = "silently wrong"
+# reach = "occasional"
+# reach-because = "a size read after squeeze_: silently that from before"
+# topics = ["in-place"]
 # cause = """
 # TensorVariable._sync_if_inplace_mutation brings the noted sizes up to date only if another tensor was
 # among the arguments of the in-place method."""
@@ -18,10 +21,15 @@
 # upstream = "https://github.com/pytorch/pytorch/issues/185888"
 # upstream-match = "mechanism"
 # upstream-fix = "https://github.com/pytorch/pytorch/pull/187890"
-# affected = ["2.9.1", "2.11.0", "2.13.0"]
-# unaffected = ["2.14.1"]
 # at-fault = "torch/_dynamo/variables/tensor.py, _sync_if_inplace_mutation: if has_tensor_arg"
 # workaround = "code"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "fixed"
+# "2.15.0" = "fixed"
 # ///
 """After squeeze_ the first dimension has size 2: eager multiplies by 2, the exported program by 1, silently.
 

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD210"
 # title = "torch.export(strict=True): program refuses its example if x.relu_().squeeze_(0) is called"
-# severity = "C"
-# severity-because = "an input squeezed in place through the result of another in-place operator"
+# harm = "clear error"
+# reach = "contrived"
+# reach-because = "an input squeezed in place through the result of another in-place operator"
+# topics = ["in-place"]
 # cause = """
 # var_getattr refuses in-place views of graph inputs, which it recognizes by their source alone, and the
 # result of another in-place op is the same tensor without a source."""
@@ -15,10 +18,16 @@
 # status = "open"
 # signatures = [["guards", "mismatch", "recorded"]]
 # fix = "inplace_view_of_input_by_any_name"
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # upstream = "https://github.com/pytorch/pytorch/issues/198100"
 # upstream-match = "mechanism"
 # at-fault = "torch/_dynamo/variables/tensor.py, var_getattr: inputs are told by their source alone"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """The exported program expects the input as the model left it, not as it was handed in.
 

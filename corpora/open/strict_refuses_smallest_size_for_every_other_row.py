@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD211"
 # title = "strict export: a model of every other row refuses two rows, which its dynamic_shapes allow"
-# severity = "B"
-# severity-because = "everyday slicing; a call within the range that the user gave raises AssertionError"
+# harm = "clear error"
+# reach = "occasional"
+# reach-because = "everyday slicing; a call within the range that the user gave raises AssertionError"
+# topics = ["dynamic-sizes", "indexing"]
 # cause = """
 # Strict export traces again what Dynamo captured. To note the memory format of each result, it asks whether a
 # size is 1. The answer becomes a guard, after Dynamo has compared its guards with the ranges. Non-strict
@@ -17,9 +20,19 @@
 # status = "open"
 # signatures = [["guards", "crash", "refused", "size", "probe"]]
 # fix = "memory_format_of_nodes_adds_no_guards"
-# upstream = ""
-# affected = ["2.13.0"]
+# upstream = "https://github.com/pytorch/pytorch/issues/165032"
+# upstream-match = "mechanism"
+# upstream-fix = "https://github.com/pytorch/pytorch/pull/185084"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/fx/experimental/proxy_tensor.py, set_meta: its tensor_meta adds guards"
+# workaround = "none: export with 3 as the smallest size"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """The model gives every other row, of two rows or more; the exported one refuses two rows."""
 

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD212"
 # title = "torch.export(strict=True): program returns fake tensors if the module has a numpy attribute"
-# severity = "A"
-# severity-because = "a constant kept as numpy, as np.sqrt(dim): a strict program has no value for it"
+# harm = "silently wrong"
+# reach = "occasional"
+# reach-because = "a constant kept as numpy, as np.sqrt(dim): a strict program has no value for it"
+# topics = ["constants"]
 # cause = """
 # Dynamo makes an input of its graph of what it reads as numpy. Export makes a buffer of that input, and takes
 # the fake tensor for it."""
@@ -16,9 +19,16 @@
 # signatures = [["outputs", "mismatch", "kind"]]
 # fix = "strict_keeps_values_of_numpy_attributes"
 # upstream = ""
-# affected = ["2.13.0"]
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_dynamo/functional_export.py, DynamoGraphTransformer.placeholder: registers example_value"
 # workaround = "code"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "other"
+# "2.11.0" = "other"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """What the program returns is a FakeTensor, without any data."""
 

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD214"
 # title = "strict export, unflatten: a child whose forward is a generator runs its last part several times"
-# severity = "B"
-# severity-because = "children that yield their layers' outputs: silently wrong, but only in strict export"
+# harm = "silently wrong"
+# reach = "occasional"
+# reach-because = "children that yield their layers' outputs: silently wrong, but only in strict export"
+# topics = ["attributes"]
 # cause = """
 # A generator keeps the nn_module_stack of where it was made: what it computes later is filed under a call
 # that has returned, and unflatten makes several calls of the same name of it."""
@@ -16,8 +19,16 @@
 # signatures = [["outputs", "mismatch", "value", "fresh"]]
 # fix = "strict_files_generators_under_who_runs_them"
 # upstream = ""
-# affected = ["2.13.0"]
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_dynamo/symbolic_convert.py, InliningInstructionTranslator, parent.nn_module_stack"
+# workaround = "code"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """A child yields two results, and the parent adds them; once unflattened, the second is computed twice.
 
@@ -54,6 +65,18 @@ def show():
     model, args = make()
     program = torch.export.export(model, args, strict=True)
     return model(*args), torch.export.unflatten(program)(*args)
+
+
+def make_workaround():
+    """Return a tuple instead of a generator."""
+
+    class Returning(Child):
+        def forward(self, x):
+            return x.sin(), x.cos()
+
+    model = Model()
+    model.child = Returning()
+    return model, (torch.ones(2),)
 
 
 if __name__ == "__main__":

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD215"
 # title = "torch.export(strict=True): exporting an LSTM with spectral_norm updates its buffers"
-# severity = "C"
-# severity-because = "spectral_norm on a recurrent layer, exported in training mode"
+# harm = "wrong later"
+# reach = "contrived"
+# reach-because = "spectral_norm on a recurrent layer, exported in training mode"
+# topics = ["norms", "recurrent"]
 # cause = """
 # GuardBuilder.HASATTR calls hasattr on the model itself. A parametrized weight is a property, and reading it
 # makes a step of the power method."""
@@ -15,11 +18,17 @@
 # status = "open"
 # signatures = [["purity", "mismatch", "export", "buffer", "value"]]
 # fix = "guards_run_no_properties"
-# upstream = ""
-# affected = ["2.11.0", "2.13.0", "2.14.1"]
-# unaffected = ["2.9.1"]
-# regression-since = "2.11.0"
+# upstream = "https://github.com/pytorch/pytorch/issues/111522"
+# upstream-match = "place"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_dynamo/guards.py, GuardBuilder.HASATTR: hasattr runs properties"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "fixed"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """Exporting a model must not change it: here it changes a buffer of spectral_norm.
 

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD285"
 # title = "torch.export._swap: deletes a module whose result the model does not use, with its state updates"
-# severity = "C"
-# severity-because = "a submodule called only for what it records, in a call of the private _swap_modules"
+# harm = "wrong later"
+# reach = "contrived"
+# reach-because = "a submodule called only for what it records, in a call of the private _swap_modules"
+# topics = ["unused-results", "buffers"]
 # cause = """
 # _remove_extraneous_pytrees calls eliminate_dead_code, which takes the call of a module for pure."""
 # path = "nonstrict+preserve+swapped:module@cpu"
@@ -15,13 +18,16 @@
 # signatures = [["state", "mismatch", "value", "buffer"]]
 # fix = "swap_keeps_modules_whose_results_are_unread"
 # upstream = ""
-# affected = ["2.13.0"]
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/export/_swap.py, _remove_extraneous_pytrees: gm.graph.eliminate_dead_code()"
+#
+# [tool.exportdiff.versions]
+# "2.13.0" = "shows"
 # ///
 """A child counts its calls, and the model does not use its result: the module that is swapped in never runs.
 
-The graph calls it, but nothing reads the result. eliminate_dead_code takes calls of modules for pure and removes
-this one.
+The graph calls it, but nothing reads the result. eliminate_dead_code takes calls of modules for pure and
+removes this one.
 """
 
 import sys
@@ -36,7 +42,7 @@ class Counter(torch.nn.Module):
         self.register_buffer("calls", torch.zeros(1))
 
     def forward(self, x):
-        self.calls.add_(1)
+        self.calls.add_(1)  # first difference
         return x * 2
 
 

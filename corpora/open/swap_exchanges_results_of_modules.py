@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD218"
 # title = "torch.export._swap: the caller of a swapped module gets its first result for its second"
-# severity = "C"
-# severity-because = "a module of several results swapped by _swap_modules: silently exchanged"
+# harm = "silently wrong"
+# reach = "contrived"
+# reach-because = "a module of several results swapped by _swap_modules: silently exchanged"
+# topics = ["containers"]
 # cause = """
 # _deconstruct_outputs numbers the values that are read of the replaced operators, in the order in which they
 # are computed, and takes these places of what the module returns."""
@@ -16,8 +19,15 @@
 # signatures = [["outputs", "mismatch", "value", "fresh"]]
 # fix = "swap_takes_results_by_name"
 # upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/export/_swap.py, _deconstruct_outputs: enumerate(orig_outputs)"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """The model reads the second result of its child; with the child swapped it gets the first.
 

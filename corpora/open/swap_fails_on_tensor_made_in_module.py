@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD219"
 # title = "torch.export._swap: RuntimeError for a module that makes a tensor"
-# severity = "C"
-# severity-because = "a module swapped by _swap_modules that calls torch.tensor in forward"
+# harm = "obscure error"
+# reach = "contrived"
+# reach-because = "a module swapped by _swap_modules that calls torch.tensor in forward"
+# topics = ["constants"]
 # cause = """
 # _swap_module_helper erases the operators of the module, and not the get_attr nodes of what they have read:
 # the tensor is an attribute of the module that is no longer there."""
@@ -16,8 +19,14 @@
 # signatures = [["outputs", "crash", "lower", "RuntimeError"]]
 # fix = "swap_removes_what_swapped_operators_read"
 # upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/export/_swap.py, _swap_module_helper: erase_nodes(gm, nodes)"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """The child cannot be swapped for itself: Graph.lint finds no attribute child.lifted_tensor_0.
 

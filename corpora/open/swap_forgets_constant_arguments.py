@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD220"
 # title = "torch.export._swap: a module that is swapped in gets None for a flag or a number"
-# severity = "C"
-# severity-because = "a module swapped by _swap_modules that takes a flag: another branch, in silence"
+# harm = "silently wrong"
+# reach = "contrived"
+# reach-because = "a module swapped by _swap_modules that takes a flag: another branch"
+# topics = ["arguments"]
 # cause = """
 # _construct_inputs passes on None for each argument that has no node; of constants it embeds None only."""
 # path = "nonstrict+preserve+swapped:module@cpu"
@@ -15,8 +18,15 @@
 # signatures = [["outputs", "mismatch", "value", "fresh"]]
 # fix = "swap_passes_constants_to_modules"
 # upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/export/_swap.py, _construct_inputs: tree_unflatten_args.append(None)"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """The child is swapped for itself, and takes its other branch: it is called with None for True.
 

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD221"
 # title = "torch.export._swap: forgets which sizes the program takes where the first module is swapped"
-# severity = "C"
-# severity-because = "_swap_modules of the first module, in a program with a branch on a size: silently wrong"
+# harm = "silently wrong"
+# reach = "contrived"
+# reach-because = "_swap_modules of the first module, in a program with a branch on a size"
+# topics = ["dynamic-sizes"]
 # cause = """
 # ep.module() files the call of its guards under the module of the first operator, and is replaced with that
 # module."""
@@ -16,9 +19,15 @@
 # signatures = [["outputs", "mismatch", "value", "fresh", "probe"]]
 # fix = "guards_are_called_by_the_root"
 # upstream = ""
-# affected = ["2.13.0"]
 # at-fault = """
 # torch/export/_unlift.py, _unlift_exported_program_lifted_states: first_call_function_nn_module_stack"""
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """The model negates an even number of rows; exported with three rows, the program is for odd numbers.
 

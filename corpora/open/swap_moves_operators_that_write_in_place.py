@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD222"
 # title = "torch.export._swap: a module that is swapped in runs after later in-place writes"
-# severity = "C"
-# severity-because = "a module swapped by _swap_modules, and a later write to what it reads: silently wrong"
+# harm = "silently wrong"
+# reach = "contrived"
+# reach-because = "a module swapped by _swap_modules, and a later write to what it reads"
+# topics = ["in-place"]
 # cause = """
 # _swap_module_helper appends the call of the module to the graph, and sorts the graph by legalize_graph,
 # which looks at data dependencies alone."""
@@ -16,8 +19,15 @@
 # signatures = [["outputs", "mismatch", "value", "fresh"]]
 # fix = "swap_keeps_the_order_of_operators"
 # upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/export/_swap.py, _swap_module_helper: legalize_graph(gm)"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """The child reads x before it is doubled, and runs after that once it is swapped for itself.
 

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD223"
 # title = "torch.export._swap: a module that is swapped in gets None for a parameter or buffer of its parent"
-# severity = "C"
-# severity-because = "a module swapped by _swap_modules that is called with a buffer, such as a mask"
+# harm = "obscure error"
+# reach = "contrived"
+# reach-because = "a module swapped by _swap_modules that is called with a buffer, such as a mask"
+# topics = ["buffers", "arguments"]
 # cause = """
 # _construct_inputs looks for arguments by their names in the exported program; ep.module() reads parameters,
 # buffers and constants by nodes with other names."""
@@ -16,8 +19,14 @@
 # signatures = [["outputs", "crash", "run", "TypeError"]]
 # fix = "swap_passes_state_to_modules"
 # upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/export/_swap.py, _swap_module_helper: node_name_map"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """The child is swapped for itself, and is called with None for the buffer: TypeError.
 

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD224"
 # title = "torch.export._swap: passes None for an argument of which only the shape is read"
-# severity = "C"
-# severity-because = "a module swapped by _swap_modules that reads the shape alone of an argument"
+# harm = "obscure error"
+# reach = "contrived"
+# reach-because = "a module swapped by _swap_modules that reads the shape alone of an argument"
+# topics = ["arguments"]
 # cause = """
 # Export removes the operator that makes the argument as dead code, and _construct_inputs passes None for an
 # argument without a node."""
@@ -16,8 +19,15 @@
 # signatures = [["outputs", "crash", "run", "AttributeError"]]
 # fix = "swap_passes_what_nothing_else_reads"
 # upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/export/_swap.py, _swap_modules: eliminate_dead_code before the modules are in the graph"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """The child is swapped for itself, and is called with None: AttributeError.
 

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD225"
 # title = "unflatten: a preserved submodule that reads the weight of another one gets it as an argument"
-# severity = "B"
-# severity-because = "a decoder tied to an embedding that it does not register, replaced after unflatten"
+# harm = "obscure error"
+# reach = "occasional"
+# reach-because = "a decoder tied to an embedding that it does not register, replaced after unflatten"
+# topics = ["tied-weights", "constants"]
 # cause = """
 # What a module reads but does not own becomes an argument, even if its signature is preserved."""
 # path = "nonstrict+preserve+swap:unflatten@cpu"
@@ -14,9 +17,17 @@
 # status = "open"
 # signatures = [["outputs", "crash", "run", "TypeError", "takes positional arguments but were given"]]
 # trigger = ["state.held", "state.registered_again"]
-# affected = ["2.13.0"]
 # upstream = ""
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/export/unflatten.py, _ModuleFrame.remap_input: add_placeholder for any input"
+# workaround = "code"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """A decoder is tied to an embedding: it cannot be replaced in the unflattened model, though it is preserved.
 
@@ -58,6 +69,24 @@ def show():
     unflattened = torch.export.unflatten(program)
     unflattened.decoder = model.decoder
     unflattened(*args)
+
+
+def make_workaround():
+    """Pass the weight as an argument."""
+
+    class Receiving(Decoder):
+        def forward(self, x, weight):
+            return x @ weight.t()
+
+    class Passing(Model):
+        def __init__(self):
+            super().__init__()
+            self.decoder = Receiving(self.embedding)
+
+        def forward(self, x):
+            return self.decoder(self.embedding(x), self.embedding.weight)
+
+    return Passing(), (torch.tensor([1, 2]),)
 
 
 if __name__ == "__main__":

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD226"
 # title = "_swap_modules: a module gets the tuple that the module before it returns, not the tensor in it"
-# severity = "B"
-# severity-because = "dropout after attention that returns (values, None), swapped back into the program"
+# harm = "obscure error"
+# reach = "occasional"
+# reach-because = "dropout after attention that returns (values, None), swapped back into the program"
+# topics = ["containers", "attention"]
 # cause = """
 # _try_remove_connecting_pytrees passes what one module returns straight to the next if all flat values agree.
 # It does not ask whether they are in a tuple on one side only."""
@@ -15,9 +18,18 @@
 # status = "open"
 # signatures = [["outputs", "crash", "run", "TypeError", "dropout.py:forward"]]
 # fix = "swap_passes_results_out_of_tuples"
-# affected = ["2.13.0"]
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/pull/136191"
+# upstream-match = "place"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/export/_swap.py, _try_remove_connecting_pytrees"
+# workaround = "code"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """Two modules are swapped in: the second gets the tuple that the first returns.
 
@@ -56,6 +68,24 @@ def show():
     ep = torch.export.export(model, args, preserve_module_call_signature=names)
     swapped = _swap_modules(ep, {name: model.get_submodule(name) for name in names})
     return model(*args), swapped(*args)
+
+
+def make_workaround():
+    """Return only the tensor that the next module takes."""
+
+    class Single(Attention):
+        def forward(self, x):
+            return x + 1
+
+    class Passing(Model):
+        def __init__(self):
+            super().__init__()
+            self.attention = Single()
+
+        def forward(self, x):
+            return self.dropout(self.attention(x))
+
+    return Passing().eval(), (torch.ones(1),)
 
 
 if __name__ == "__main__":

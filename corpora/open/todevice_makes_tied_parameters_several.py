@@ -3,9 +3,13 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD227"
 # title = "move_to_device_pass: a tied parameter is two parameters afterwards"
-# severity = "A"
-# severity-because = "tied weights are two parameters once moved: silently trained apart"
+# harm = "wrong later"
+# reach = "everyday"
+# reach-because = "tied weights are two parameters once moved: silently trained apart"
+# evidence = ["zoo:transformers/gpt2", "zoo:transformers/bart"]
+# topics = ["tied-weights"]
 # cause = """
 # move_to_device_pass makes a new Parameter for each name in the state dict."""
 # path = "nonstrict+todevice:module@cpu"
@@ -14,10 +18,18 @@
 # status = "open"
 # signatures = [["sharing", "mismatch", "one-tensor-became-several", "parameter"]]
 # fix = "move_to_device_keeps_tied_weights"
-# upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
+# upstream = "https://github.com/pytorch/pytorch/pull/133660"
+# upstream-match = "place"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/export/passes/__init__.py, move_to_device_pass: nn.Parameter(...) for each name"
 # workaround = "code"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """One parameter under two names is two parameters after move_to_device_pass, even to where it is.
 

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD228"
 # title = "move_to_device_pass: records the strides of copies for views"
-# severity = "C"
-# severity-because = "a program that is moved, and then compiled by what reads the strides that it records"
+# harm = "cosmetic"
+# reach = "contrived"
+# reach-because = "a program that is moved, and then compiled by what reads the strides that it records"
+# topics = ["layout", "views"]
 # cause = """
 # move_to_device_pass moves fake tensors by to(), which leaves no gaps."""
 # path = "nonstrict+todevice:module@cpu"
@@ -16,8 +19,14 @@
 # undetected-because = "it shows where a program really moves to another device: --device second"
 # fix = "move_to_device_records_strides_of_views"
 # upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/export/passes/__init__.py, move_to_device_pass: v.to(...) of node.meta['val']"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """A column has stride 2; in the graph of the program that was moved, it has stride 1.
 

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD229"
 # title = "unflatten: the parent of a preserved submodule that writes in place reads and overwrites the input"
-# severity = "B"
-# severity-because = "preserved submodules that write in place, below a block that is not: silently wrong"
+# harm = "silently wrong"
+# reach = "occasional"
+# reach-because = "preserved submodules that write in place, below a block that is not"
+# topics = ["in-place"]
 # cause = """
 # _ModuleFrame.remap_input has a module without preserved signature get from its caller what its submodule
 # has written in place, although the module has that tensor; the caller takes another for it."""
@@ -15,9 +18,18 @@
 # status = "open"
 # signatures = [["outputs", "mismatch", "value"]]
 # fix = "unflatten_reads_what_was_written_in_place"
-# upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
+# upstream = "https://github.com/pytorch/pytorch/pull/138669"
+# upstream-match = "place"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/export/unflatten.py, _ModuleFrame.remap_input: module_call_graph.get(self.fqn) is None"
+# workaround = "code"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """`Block` reads `y` after `Triple` has changed it in place; in the unflattened model it reads the input `x`.
 
@@ -51,6 +63,20 @@ def show():
     model, args = make()
     ep = torch.export.export(model, args, preserve_module_call_signature=("0.0", "0.1"))
     return model(*args), torch.export.unflatten(ep)(*args)
+
+
+def make_workaround():
+    """Return a new tensor from the submodule."""
+
+    class Multiplying(Triple):
+        def forward(self, x):
+            return x * 3
+
+    class Passing(Block):
+        def forward(self, x):
+            return self[1](self[0](x)) + 0
+
+    return torch.nn.Sequential(Passing(torch.nn.Tanh(), Multiplying())), (torch.ones(1),)
 
 
 if __name__ == "__main__":

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD230"
 # title = "unflatten: functional_call does not reach a preserved submodule that is called twice"
-# severity = "B"
-# severity-because = "a preserved submodule that is called twice, given other parameters: silently ignored"
+# harm = "silently wrong"
+# reach = "occasional"
+# reach-because = "a preserved submodule that is called twice, given other parameters: silently ignored"
+# topics = ["shared-modules", "autograd"]
 # cause = """
 # InterpreterModuleDispatcher has the module of each call in a plain list: what replaces its own parameters
 # and buffers (functional_call, to(), load_state_dict with assign) reaches none of them."""
@@ -15,9 +18,18 @@
 # status = "open"
 # signatures = [["outputs", "mismatch", "value", "fresh"]]
 # fix = "dispatcher_lends_its_state_to_each_call"
-# upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
+# upstream = "https://github.com/pytorch/pytorch/pull/139439"
+# upstream-match = "place"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/export/unflatten.py, InterpreterModuleDispatcher.__init__: _call_modules is a list"
+# workaround = "none: change the state of the model before the export"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """torch.func.functional_call with a weight of zero, and the unflattened model runs with its own weight.
 

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD231"
 # title = "unflatten: copy.deepcopy of an unflattened module raises RuntimeError"
-# severity = "A"
-# severity-because = "copy.deepcopy of an unflattened module"
+# harm = "clear error"
+# reach = "occasional"
+# reach-because = "copy.deepcopy of an unflattened module"
+# topics = ["copies"]
 # cause = """
 # UnflattenedModule keeps a list of nodes, input_placeholders, which is copied node by node with their fake
 # tensors."""
@@ -16,11 +19,18 @@
 # signatures = [["outputs", "crash", "lower", "RuntimeError", "_tensor.py:__deepcopy__"]]
 # fix = "unflatten_keeps_no_nodes"
 # upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/export/unflatten.py, UnflattenedModule.__init__: self.input_placeholders"
 # workaround = """
 # none: no change of the model helps; call torch.export.unflatten once more instead of copying its
 # result"""
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """copy.deepcopy fails on the result of unflatten, here for a model of one nn.ReLU.
 

@@ -3,9 +3,13 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD232"
 # title = "unflatten: takes the wrong branch for sizes that ep.module() refuses"
-# severity = "A"
-# severity-because = "a branch on a dynamic size: unflatten takes the other branch, in silence"
+# harm = "silently wrong"
+# reach = "everyday"
+# reach-because = "a branch on a dynamic size: unflatten takes the other branch"
+# evidence = ["https://docs.pytorch.org/tutorials/intermediate/torch_export_tutorial.html"]
+# topics = ["dynamic-sizes"]
 # cause = """
 # UnflattenedModule.process_forward_inputs checks range constraints only, and has no counterpart of the
 # guards that ep.module() checks."""
@@ -16,10 +20,18 @@
 # signatures = [["outputs", "mismatch", "value"]]
 # fix = "unflatten_checks_guards"
 # unmasked = [["guards", "crash", "refused"]]
-# upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
+# upstream = "https://github.com/pytorch/pytorch/pull/161178"
+# upstream-match = "place"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/export/unflatten.py, UnflattenedModule.process_forward_inputs"
 # workaround = "code"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """A branch on a dynamic size: for three rows eager gives -1, unflatten gives 1.
 

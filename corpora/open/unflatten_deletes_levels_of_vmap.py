@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD233"
 # title = "unflatten: RuntimeError from a model that uses torch.vmap"
-# severity = "B"
-# severity-because = "a model that calls torch.vmap, as for ensembles or per-sample work, and is unflattened"
+# harm = "obscure error"
+# reach = "occasional"
+# reach-because = "a model that calls torch.vmap, as for ensembles or per-sample work, and is unflattened"
+# topics = ["vmap"]
 # cause = """
 # unflatten removes dead code, and Node.is_impure takes _vmap_increment_nesting and _vmap_decrement_nesting,
 # whose results are unused, for pure: they are deleted."""
@@ -18,8 +21,16 @@
 # ]
 # fix = "vmap_levels_are_side_effects"
 # upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/fx/node.py, Node.is_impure: knows the levels of jvp alone (_side_effectful_functions)"
+# workaround = "code"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """`ep.module()` is right; the unflattened program raises "your tensor may have escaped".
 
@@ -45,6 +56,16 @@ def show():
     model, args = make()
     ep = torch.export.export(model, args, strict=False)
     return ep.module()(*args), torch.export.unflatten(ep)(*args)
+
+
+def make_workaround():
+    """Write the batched operator without torch.vmap."""
+
+    class Batched(Model):
+        def forward(self, x):
+            return x * x
+
+    return Batched(), (torch.ones(2, 1),)
 
 
 if __name__ == "__main__":

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD234"
 # title = "unflatten: deletes a batch norm in training whose result is unused"
-# severity = "C"
-# severity-because = "a batch norm that is called for its statistics alone"
+# harm = "wrong later"
+# reach = "contrived"
+# reach-because = "a batch norm that is called for its statistics alone"
+# topics = ["norms", "unused-results"]
 # cause = """
 # is_impure asks the schema whether an operator writes to anything, and that of batch_norm does not say
 # that it writes to the running statistics."""
@@ -15,9 +18,17 @@
 # status = "open"
 # signatures = [["state", "mismatch", "value", "buffer"]]
 # fix = "batch_norm_writes_to_its_statistics"
-# upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
+# upstream = "https://github.com/pytorch/pytorch/issues/73050"
+# upstream-match = "mechanism"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_library/utils.py, is_impure: schema.is_mutable"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """In training, `norm` moves its running mean from 0 to 0.1, even if its result is unused; unflattened it
 stays 0.

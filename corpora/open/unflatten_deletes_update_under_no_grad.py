@@ -3,9 +3,14 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD235"
+# former-ids = ["XD081", "XD217"]
 # title = "unflatten: deletes an in-place update under torch.no_grad"
-# severity = "A"
-# severity-because = "an in-place update under no_grad: silently deleted"
+# harm = "silently wrong"
+# reach = "everyday"
+# reach-because = "an in-place update under no_grad: silently deleted"
+# evidence = ["https://github.com/facebookresearch/moco/blob/main/moco/builder.py"]
+# topics = ["no-grad", "in-place", "moving-averages"]
 # cause = """
 # Node.is_impure does not look into the subgraphs of a higher order operator. _remove_effect_tokens calls
 # Graph.eliminate_dead_code, which removes a region whose result is unused, with what it writes."""
@@ -15,10 +20,20 @@
 # status = "open"
 # signatures = [["outputs", "mismatch", "value"]]
 # fix = "regions_have_the_effects_of_their_bodies"
-# upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
+# upstream = "https://github.com/pytorch/pytorch/pull/166609"
+# upstream-match = "mechanism"
+# upstream-fix = "https://github.com/pytorch/pytorch/pull/166609"
+# upstream-searched = "2026-11-26"
+# defended = "https://github.com/pytorch/pytorch/pull/167443: users rely on removal despite effects"
 # at-fault = "torch/fx/node.py, Node.is_impure: higher order operators are pure, whatever their subgraphs do"
 # workaround = "code"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """An update inside `with torch.no_grad()` is lost: eager gives [9, 0], unflatten gives [0, 0].
 

@@ -3,9 +3,13 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD236"
 # title = "strict export files an autograd.Function under '_export_root', where unflatten finds no module"
-# severity = "A"
-# severity-because = "an autograd.Function in a child, under strict export: operators may be left out"
+# harm = "obscure error"
+# reach = "everyday"
+# reach-because = "an autograd.Function in a child, under strict export: operators may be left out"
+# evidence = ["zoo:transformers/bloom"]
+# topics = ["autograd"]
 # cause = """
 # clean_nn_module_stack_and_source_fn takes the name _export_root out of the outermost graph only."""
 # path = "strict:unflatten@cpu"
@@ -24,12 +28,17 @@
 #     ],
 # ]
 # fix = "clean_module_stacks_in_bodies"
-# affected = ["2.11.0", "2.13.0", "2.14.1"]
-# unaffected = ["2.9.1"]
-# regression-since = "2.11.0"
 # upstream = ""
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_dynamo/functional_export.py, clean_nn_module_stack_and_source_fn"
 # workaround = "code"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "fixed"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """A child calls an autograd.Function: unflatten says that node `_0` has a target that does not exist.
 

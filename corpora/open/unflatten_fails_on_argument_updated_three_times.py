@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD237"
 # title = "unflatten of a decomposed program: RuntimeError if a preserved module updates a tensor 3 times"
-# severity = "B"
-# severity-because = "a preserved module that works in place, called three times: clear error"
+# harm = "clear error"
+# reach = "occasional"
+# reach-because = "a preserved module that works in place, called three times: clear error"
+# topics = ["in-place", "shared-modules"]
 # cause = """
 # _IVals.update looks for nodes by the names that they have in the program, in graphs of calls whose nodes
 # have names of their own: it takes an argument for the value that another call computes."""
@@ -15,9 +18,18 @@
 # status = "open"
 # signatures = [["outputs", "crash", "run", "RuntimeError", "aten Expected value of type for argument but"]]
 # fix = "unflatten_updates_values_it_computes"
-# upstream = ""
-# affected = ["2.13.0"]
+# upstream = "https://github.com/pytorch/pytorch/pull/149206"
+# upstream-match = "place"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/export/unflatten.py, _IVals.update: n.name in node_names"
+# workaround = "code"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """A preserved module updates a tensor in place, three times, and the result of unflatten raises RuntimeError.
 
@@ -57,6 +69,28 @@ def show():
     torch.export.unflatten(ep)(*make()[1])
     unflattened = torch.export.unflatten(ep.run_decompositions())
     return model(*make()[1]), unflattened(*make()[1])
+
+
+def make_workaround():
+    """Return a new tensor from the submodule, and copy the last one to the input."""
+
+    class Dividing(Halve):
+        def forward(self, x):
+            return x / 2
+
+    class Copying(Model):
+        def __init__(self):
+            super().__init__()
+            self.halve = Dividing()
+
+        def forward(self, x):
+            y = x
+            for _ in range(3):
+                y = self.halve(y)
+            x.copy_(y)
+            return y * 2
+
+    return Copying(), (torch.full((1,), 5.0),)
 
 
 if __name__ == "__main__":

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD238"
 # title = "unflatten: RuntimeError for a decomposed program that copies an input into a buffer"
-# severity = "A"
-# severity-because = "a buffer that keeps the last input by copy_, decomposed"
+# harm = "obscure error"
+# reach = "occasional"
+# reach-because = "a buffer that keeps the last input by copy_, decomposed"
+# topics = ["buffers", "kv-cache"]
 # cause = """
 # _inplace_buffer_and_input_mutations inserts the copy_ right after the placeholder of the input and gives
 # it the metadata of that, which has no nn_module_stack."""
@@ -22,9 +25,16 @@
 # unmasked = [["structure", "mismatch", "steps", "operands", "buffer", "input"]]
 # fix = "unflatten_copies_inputs_into_buffers"
 # upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/export/unflatten.py, _inplace_buffer_and_input_mutations"
 # workaround = "code"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """A decomposed program that copies an input into a buffer cannot be unflattened.
 

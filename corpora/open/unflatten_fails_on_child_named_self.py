@@ -3,9 +3,13 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD239"
 # title = "torch.compile of an unflattened module: AttributeError if a submodule is called self"
-# severity = "A"
-# severity-because = "the attention of BERT has a child called self: torch.compile of unflatten fails"
+# harm = "obscure error"
+# reach = "everyday"
+# reach-because = "the attention of BERT has a child called self: torch.compile of unflatten fails"
+# evidence = ["zoo:transformers/bert"]
+# topics = ["names", "attention"]
 # cause = """
 # Graph.python_code lets a node have the name self, so the line that calls a child called self hides the
 # module from the lines below it."""
@@ -16,9 +20,16 @@
 # signatures = [["outputs", "crash", "run", "AttributeError", "object has no attribute"]]
 # fix = "fx_names_no_node_self"
 # upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/fx/graph.py, Graph.python_code: namespace = _Namespace(), without root_module"
 # workaround = "code"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """The attention has two children, `self` and `output`, as BERT's has: torch.compile of unflatten(ep) raises.
 

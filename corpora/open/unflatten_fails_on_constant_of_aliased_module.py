@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD240"
 # title = "torch.export.unflatten: RuntimeError for a constant of a preserved module with two names"
-# severity = "C"
-# severity-because = "a shared, preserved module whose users read a tensor attribute of it"
+# harm = "obscure error"
+# reach = "contrived"
+# reach-because = "a shared, preserved module whose users read a tensor attribute of it"
+# topics = ["constants", "shared-modules"]
 # cause = """
 # A dispatcher gets the constants by the names of the program, which has one name for each."""
 # path = "nonstrict+preserve:unflatten@cpu"
@@ -14,9 +17,15 @@
 # status = "open"
 # signatures = [["outputs", "crash", "run", "RuntimeError", "Node referenced nonexistent target"]]
 # fix = "dispatcher_has_constants_of_aliased_module"
-# affected = ["2.13.0"]
 # upstream = ""
 # at-fault = "torch/export/unflatten.py, UnflattenedModule._dispatch_modules: attrs_map has one name each"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """Two modules share a layer, and one reads the layer's scale: unflattened, the model raises a RuntimeError.
 

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD241"
 # title = "unflatten: AttributeError if a preserved module with a custom operator that writes is called twice"
-# severity = "B"
-# severity-because = "a cache written by a custom operator, in a preserved layer that is used twice"
+# harm = "obscure error"
+# reach = "occasional"
+# reach-because = "a cache written by a custom operator, in a preserved layer that is used twice"
+# topics = ["custom-operators", "shared-modules", "kv-cache"]
 # cause = """
 # remap_input takes what a functionalized operator made of a buffer for arithmetic on sizes, and copies it;
 # for its operand, _IVals.read takes the first argument of auto_functionalized_v2, an operator."""
@@ -25,9 +28,19 @@
 #     ],
 # ]
 # fix = "unflatten_writes_results_of_custom_operators"
-# upstream = ""
-# affected = ["2.13.0"]
+# upstream = "https://github.com/pytorch/pytorch/pull/175914"
+# upstream-match = "mechanism"
+# upstream-fix = "https://github.com/pytorch/pytorch/pull/175914"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/export/unflatten.py, _ModuleFrame.remap_input: takes any getitem for one of sizes"
+# workaround = "none: write with an operator of PyTorch, where other known bugs of unflatten remain"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """The second call reads what the operator made of the buffer in the first: unflatten raises AttributeError.
 

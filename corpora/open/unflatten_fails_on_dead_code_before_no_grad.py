@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD242"
 # title = "unflatten: SystemError if a result before a no_grad block is unused"
-# severity = "B"
-# severity-because = "an unused result before a no_grad block"
+# harm = "obscure error"
+# reach = "occasional"
+# reach-because = "an unused result before a no_grad block"
+# topics = ["no-grad", "unused-results"]
 # cause = """
 # node_inline_ clears all users of the node that a piece of the graph returns, where it means to take the
 # output node from them."""
@@ -25,9 +28,18 @@
 #     ],
 # ]
 # fix = "inline_forgets_no_users"
-# upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
+# upstream = "https://github.com/pytorch/pytorch/pull/129716"
+# upstream-match = "place"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_export/utils.py, node_inline_: new_output.users.clear()"
+# workaround = "code"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """`x * 2` is computed and not used: unflatten raises a SystemError, since use lists of the graph are wrong.
 
@@ -57,6 +69,18 @@ def show():
     model, args = make()
     ep = torch.export.export(model, args, strict=False)
     return model(*args), torch.export.unflatten(ep)(*args)
+
+
+def make_workaround():
+    """Delete the line without effect."""
+
+    class Shorter(Model):
+        def forward(self, x):
+            x = x + 1
+            with torch.no_grad():
+                return x + 3
+
+    return Shorter(), (torch.ones(1),)
 
 
 if __name__ == "__main__":

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD243"
 # title = "unflatten: AttributeError for a preserved nn.LSTM that run_decompositions has taken apart"
-# severity = "B"
-# severity-because = "an LSTM with a preserved signature, decomposed and unflattened: an obscure error"
+# harm = "obscure error"
+# reach = "occasional"
+# reach-because = "an LSTM with a preserved signature, decomposed and unflattened: an obscure error"
+# topics = ["recurrent"]
 # cause = """
 # A result of an operator with several is a getitem, which gives way to operators of another origin where the
 # operator is taken apart: its old name stays in the signature."""
@@ -15,9 +18,18 @@
 # status = "open"
 # signatures = [["outputs", "crash", "lower", "AttributeError"]]
 # fix = "decomposed_results_are_found"
-# upstream = ""
-# affected = ["2.13.0"]
+# upstream = "https://github.com/pytorch/pytorch/pull/138669"
+# upstream-match = "place"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/export/exported_program.py, _get_updated_module_call_graph: provenance[history[-1].name]"
+# workaround = "code"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """The signature of `rnn` goes on naming getitem_1, which is no result of the LSTM when it is taken apart.
 
@@ -51,6 +63,25 @@ def show():
     ep = torch.export.export(model, args, preserve_module_call_signature=("rnn",))
     program = ep.run_decompositions()
     torch.export.unflatten(program)
+
+
+def make_workaround():
+    """Compute with the result of the LSTM in the preserved submodule."""
+
+    class Doubled(nn.LSTM):
+        def forward(self, x):
+            return super().forward(x)[0] * 2
+
+    class Calling(Model):
+        def __init__(self):
+            nn.Module.__init__(self)
+            self.rnn = Doubled(2, 2)
+
+        def forward(self, x):
+            return self.rnn(x)
+
+    torch.manual_seed(0)
+    return Calling(), (torch.ones(2, 1, 2),)
 
 
 if __name__ == "__main__":

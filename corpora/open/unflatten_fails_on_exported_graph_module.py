@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD244"
 # title = "unflatten: ValueError from an exported torch.fx.GraphModule, or its weights in place of outputs"
-# severity = "B"
-# severity-because = "a model that torch.fx has traced, with one layer, is exported and unflattened"
+# harm = "obscure error"
+# reach = "occasional"
+# reach-because = "a model that torch.fx has traced, with one layer, is exported and unflattened"
+# topics = ["graph-modules"]
 # cause = """
 # torch.fx.Tracer notes module stacks that begin with the called module. Non-strict export keeps them next to
 # its own, which begin with the root: unflatten finds no module that holds the code of the root."""
@@ -24,9 +27,17 @@
 #     ],
 # ]
 # fix = "graph_modules_have_a_root"
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # upstream = ""
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/export/_trace.py, _aot_export_non_strict: it keeps stacks without the root"
+# workaround = "code"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """The result of torch.fx.symbolic_trace, with one layer, exports. Its unflattened form raises ValueError.
 
@@ -56,6 +67,12 @@ def show():
     model, args = make()
     unflattened = torch.export.unflatten(torch.export.export(model, args, strict=False))
     return model(*args), unflattened(*args)
+
+
+def make_workaround():
+    """Export the module itself."""
+    torch.manual_seed(0)
+    return Model(), (torch.ones(2, 3),)
 
 
 if __name__ == "__main__":

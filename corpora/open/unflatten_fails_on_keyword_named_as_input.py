@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD245"
 # title = "unflatten: SyntaxError for a preserved module that updates its keyword argument twice"
-# severity = "C"
-# severity-because = "a preserved module, decomposed, that updates an input in place which it gets by keyword"
+# harm = "obscure error"
+# reach = "contrived"
+# reach-because = "a preserved module, decomposed, that updates an input in place which it gets by keyword"
+# topics = ["arguments", "in-place", "names"]
 # cause = """
 # What a module needs beyond its signature becomes a parameter with the name of the model's input, also
 # where a keyword argument of the module has that name."""
@@ -19,8 +22,15 @@
 # ]
 # fix = "unflatten_names_inputs_apart_from_keywords"
 # upstream = ""
-# affected = ["2.13.0"]
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/export/unflatten.py, _ModuleFrame.add_placeholder: graph.placeholder(x.name)"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """A module adds to a running total, which it gets by the keyword `total`; the total is an input of the model.
 

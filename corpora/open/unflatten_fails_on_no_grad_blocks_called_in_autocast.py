@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD246"
 # title = "unflatten: KeyError for a submodule with two no_grad blocks that is called within autocast"
-# severity = "B"
-# severity-because = "a submodule with two no_grad blocks, for statistics, say, called in an autocast block"
+# harm = "obscure error"
+# reach = "occasional"
+# reach-because = "a submodule with two no_grad blocks, for statistics, say, called in an autocast block"
+# topics = ["no-grad", "autocast", "norms"]
 # cause = """
 # split_module enters autocast again in each part between no_grad blocks, with the module stack of the
 # autocast block; so parts of one call of a submodule become regions of its parent, and the call two."""
@@ -20,8 +23,16 @@
 # ]
 # fix = "parts_of_autocast_stay_in_their_module"
 # upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/fx/passes/split_module.py, split_module: new_node.meta = node.meta.copy()"
+# workaround = "code"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """The exported program works; unflatten fails with KeyError: 'norm'.
 
@@ -62,6 +73,19 @@ def show():
     model, args = make()
     ep = torch.export.export(model, args)
     return model(*args), torch.export.unflatten(ep)(*args)
+
+
+def make_workaround():
+    """Detach the statistics instead of computing them under no_grad."""
+
+    class Detaching(Norm):
+        def forward(self, x):
+            x = x - x.mean().detach()
+            return x / x.abs().mean().detach()
+
+    model = Model()
+    model.norm = Detaching()
+    return model, (torch.tensor([1.0, 2.0]),)
 
 
 if __name__ == "__main__":

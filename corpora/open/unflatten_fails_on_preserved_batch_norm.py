@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD247"
 # title = "unflatten: RuntimeError for a decomposed program with a preserved batch norm in training"
-# severity = "B"
-# severity-because = "a preserved submodule with a batch norm in training, decomposed: cannot be called"
+# harm = "obscure error"
+# reach = "occasional"
+# reach-because = "a preserved submodule with a batch norm in training, decomposed: cannot be called"
+# topics = ["norms", "train-eval"]
 # cause = """
 # _get_updated_module_call_graph takes the last node that was made of an old one for its new name: of a
 # batch norm, that is the new running_var."""
@@ -16,9 +19,18 @@
 # status = "open"
 # signatures = [["outputs", "crash", "run", "RuntimeError", "aten Expected value of type for argument but"]]
 # fix = "new_statistics_are_no_results_of_calls"
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/pull/138669"
+# upstream-match = "place"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/export/exported_program.py, _get_updated_module_call_graph: provenance of the last node"
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
+# workaround = "none: a copy of the result mends the crash; then the mode is that of the export"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """A preserved batch norm in training returns its new variance once the program was decomposed.
 

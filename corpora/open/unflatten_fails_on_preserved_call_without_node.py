@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD248"
 # title = "unflatten: AttributeError if a preserved submodule is an nn.Identity"
-# severity = "A"
-# severity-because = "an nn.Identity among the preserved submodules"
+# harm = "obscure error"
+# reach = "occasional"
+# reach-because = "an nn.Identity among the preserved submodules"
+# topics = ["unused-results"]
 # cause = """
 # _dispatch_modules looks for a module for each call with a preserved signature, and a call that leaves no
 # node has none."""
@@ -25,10 +28,18 @@
 #     ],
 # ]
 # fix = "unflatten_dispatches_calls_it_has"
-# upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
+# upstream = "https://github.com/pytorch/pytorch/pull/141066"
+# upstream-match = "place"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/export/unflatten.py, UnflattenedModule._dispatch_modules: _get_attr"
 # workaround = "code"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """nn.Identity leaves no node in the graph, but a signature: unflatten looks for its module in vain."""
 

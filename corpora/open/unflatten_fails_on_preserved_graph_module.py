@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD249"
 # title = "unflatten: ValueError if a preserved submodule is a torch.fx.GraphModule"
-# severity = "B"
-# severity-because = "a preserved submodule that torch.fx has traced"
+# harm = "obscure error"
+# reach = "occasional"
+# reach-because = "a preserved submodule that torch.fx has traced"
+# topics = ["graph-modules"]
 # cause = """
 # CollectTracepointsPass takes the last entry off the module stacks of nodes after a preserved call; for a
 # GraphModule, which has no entry, that is the caller's."""
@@ -26,8 +29,16 @@
 # ]
 # fix = "preserve_no_call_of_graph_module"
 # upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_export/passes/collect_tracepoints_pass.py, CollectTracepointsPass.call: popitem"
+# workaround = "code"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """A torch.fx.GraphModule is traced through without an entry in nn_module_stack, but its call is preserved.
 
@@ -55,6 +66,13 @@ def show():
     model, args = make()
     ep = torch.export.export(model, args, strict=False, preserve_module_call_signature=("child",))
     return model(*args), torch.export.unflatten(ep)(*args)
+
+
+def make_workaround():
+    """Keep the module itself in the model, not its GraphModule."""
+    model = Model()
+    model.child = torch.nn.Tanh()
+    return model, (torch.ones(1),)
 
 
 if __name__ == "__main__":

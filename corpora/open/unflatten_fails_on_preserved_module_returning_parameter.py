@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD250"
 # title = "unflatten: RuntimeError if a preserved submodule returns its own parameter"
-# severity = "B"
-# severity-because = "a preserved submodule that returns its weight"
+# harm = "obscure error"
+# reach = "occasional"
+# reach-because = "a preserved submodule that returns its weight"
+# topics = ["tied-weights"]
 # cause = """
 # finalize_outputs looks for each output among the nodes of the module and the inputs that they read; a
 # parameter that is only returned is neither."""
@@ -25,9 +28,18 @@
 #     ],
 # ]
 # fix = "unflatten_returns_parameters_of_module"
-# upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
+# upstream = "https://github.com/pytorch/pytorch/pull/128260"
+# upstream-match = "place"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/export/unflatten.py, _ModuleFrame.finalize_outputs: get_actual_output_node"
+# workaround = "code"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """A child returns its weight along with a result: RuntimeError, "Could not find output node p_0_weight".
 
@@ -55,6 +67,18 @@ def show():
     model, args = make()
     ep = torch.export.export(model, args, preserve_module_call_signature=("0",))
     torch.export.unflatten(ep)(*args)
+
+
+def make_workaround():
+    """Return a copy of the parameter."""
+
+    class Copying(Child):
+        def forward(self, x):
+            return x + 1, self.weight.clone()
+
+    child = Copying()
+    child.weight = torch.nn.Parameter(torch.ones(1))
+    return torch.nn.Sequential(child), (torch.ones(1),)
 
 
 if __name__ == "__main__":

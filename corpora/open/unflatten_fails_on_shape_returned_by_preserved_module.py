@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD251"
 # title = "unflatten: the call of a preserved module that returns a torch.Size fails: 'Real spec'"
-# severity = "B"
-# severity-because = "a preserved module that returns x.shape next to its features: clear error"
+# harm = "clear error"
+# reach = "occasional"
+# reach-because = "a preserved module that returns x.shape next to its features: clear error"
+# topics = ["containers"]
 # cause = """
 # The recorded structure has a torch.Size, and pytree makes a tuple of its parts; to flatten the result of the
 # call, the two are compared exactly."""
@@ -17,9 +20,19 @@
 #   "outputs", "crash", "run", "RuntimeError", "_pytree.py:tree_flatten_spec", "_pytree.py:tree_flatten_spec",
 # ]]
 # fix = "flatten_sizes_as_tuples"
-# upstream = ""
-# affected = ["2.13.0"]
+# upstream = "https://github.com/pytorch/pytorch/pull/111993"
+# upstream-match = "mechanism"
+# upstream-fix = "https://github.com/pytorch/pytorch/pull/111993"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/fx/_pytree.py, tree_flatten_spec: spec != real_spec"
+# workaround = "code"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """The encoder returns its features and their shape. Unflattened with its signature, it cannot be called."""
 
@@ -53,6 +66,18 @@ def show():
     program = torch.export.export(model, args, preserve_module_call_signature=("encoder",))
     unflattened = torch.export.unflatten(program)
     unflattened(*args)
+
+
+def make_workaround():
+    """Return a tuple."""
+
+    class Plain(Encoder):
+        def forward(self, x):
+            return x.relu(), tuple(x.shape)
+
+    model = Model()
+    model.encoder = Plain()
+    return model, (torch.ones(2, 3),)
 
 
 if __name__ == "__main__":

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD252"
 # title = "unflatten: AttributeError if a preserved submodule updates a buffer under no_grad, twice"
-# severity = "B"
-# severity-because = "a preserved submodule that updates a buffer under no_grad, called twice"
+# harm = "obscure error"
+# reach = "occasional"
+# reach-because = "a preserved submodule that updates a buffer under no_grad, called twice"
+# topics = ["no-grad", "buffers", "shared-modules"]
 # cause = """
 # _ModuleFrame.remap_input takes the region for an operator that mutates its first operand, which is a
 # bool."""
@@ -25,9 +28,18 @@
 #     ],
 # ]
 # fix = "unflatten_reads_state_for_results_of_regions"
-# upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
+# upstream = "https://github.com/pytorch/pytorch/pull/175914"
+# upstream-match = "place"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/export/unflatten.py, _ModuleFrame.remap_input: x.target.__module__ == '_operator'"
+# workaround = "none: a write without no_grad mends the crash; then unflatten prints a line"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """`child` updates a buffer under no_grad and is called twice; unflatten fails: a bool has no attribute graph.
 

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD253"
 # title = "unflatten: RuntimeError after strict export of a shared module with a buffer that does not persist"
-# severity = "B"
-# severity-because = "a shared layer with a cache or mask registered with persistent=False, strict export"
+# harm = "obscure error"
+# reach = "occasional"
+# reach-because = "a shared layer with a cache or mask registered with persistent=False, strict export"
+# topics = ["shared-modules", "buffers", "kv-cache"]
 # cause = """
 # Strict export knows such a buffer under one name of its module only; unflatten makes it there, and then
 # keeps the module that it makes under another name."""
@@ -18,9 +21,18 @@
 #      "unflatten.py:unflatten", "unflatten.py:__init__", "graph.py:lint"],
 # ]
 # fix = "strict_keeps_buffers_under_all_names"
-# upstream = ""
-# affected = ["2.13.0"]
+# upstream = "https://github.com/pytorch/pytorch/pull/136552"
+# upstream-match = "place"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/export/_trace.py, _move_non_persistent_buffers_to_tensor_constants: one name"
+# workaround = "none: let the buffer persist, which adds it to the state of the model"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """A layer that keeps its last input is twice in a list, and its caller reads what it keeps.
 

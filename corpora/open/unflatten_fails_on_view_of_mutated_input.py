@@ -3,9 +3,13 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD254"
 # title = "unflatten: ValueError for a decomposed program that returns a view of a mutated input"
-# severity = "B"
-# severity-because = "a view of an input that was updated in place, decomposed"
+# harm = "obscure error"
+# reach = "everyday"
+# reach-because = "nn.LSTMCell and nn.GRUCell; a view of an input that was updated in place; decomposed"
+# evidence = ["zoo:module_db/nn.LSTMCell", "zoo:module_db/nn.GRUCell"]
+# topics = ["in-place", "views", "recurrent"]
 # cause = """
 # Functionalization takes the view again after forward(), in a node with an empty nn_module_stack, of which
 # _fix_nn_module_stacks takes the first entry."""
@@ -21,8 +25,16 @@
 # ]
 # fix = "unflatten_roots_nodes_of_no_module"
 # upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/export/unflatten.py, _fix_nn_module_stacks: prev_fqn, *next_fqns = fqns"
+# workaround = "code"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """A decomposed program that returns a view of an input that it writes to cannot be unflattened.
 
@@ -49,6 +61,17 @@ def show():
     model, args = make()
     ep = torch.export.export(model, args).run_decompositions()
     return model(*args), torch.export.unflatten(ep)(*args)
+
+
+def make_workaround():
+    """Return a copy of the view."""
+
+    class Copying(Model):
+        def forward(self, x):
+            x.relu_()
+            return x[0].clone()
+
+    return Copying(), (torch.ones(1),)
 
 
 if __name__ == "__main__":

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD255"
 # title = "unflatten: a preserved submodule that is called twice has no buffers"
-# severity = "B"
-# severity-because = "a preserved submodule with a buffer, called twice: its buffer is not loaded, in silence"
+# harm = "wrong later"
+# reach = "occasional"
+# reach-because = "a preserved submodule with a buffer, called twice: its buffer is not loaded"
+# topics = ["buffers", "shared-modules"]
 # cause = """
 # InterpreterModuleDispatcher takes the state of the first call over by setattr, which makes plain
 # attributes of buffers."""
@@ -15,9 +18,18 @@
 # status = "open"
 # signatures = [["state", "mismatch", "missing", "buffer"]]
 # fix = "unflatten_registers_buffers_of_dispatcher"
-# upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
+# upstream = "https://github.com/pytorch/pytorch/pull/139439"
+# upstream-match = "place"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/export/unflatten.py, InterpreterModuleDispatcher.__init__: setattr"
+# workaround = "code"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """The state dict of the unflattened module has no `child.offset`; what is loaded for it goes nowhere.
 
@@ -51,6 +63,14 @@ def show():
     model, args = make()
     ep = torch.export.export(model, args, preserve_module_call_signature=("child",))
     return [*model.state_dict()], [*torch.export.unflatten(ep).state_dict()]
+
+
+def make_workaround():
+    """Make it a parameter that needs no gradient."""
+    model = Model()
+    model.child = Child()
+    model.child.offset = torch.nn.Parameter(torch.ones(1), requires_grad=False)
+    return model, (torch.ones(1),)
 
 
 if __name__ == "__main__":

@@ -3,9 +3,13 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD256"
 # title = "unflatten: eval() of an unflattened module has no effect, and does not say so"
-# severity = "A"
-# severity-because = "a model exported in train mode: after eval(), dropout goes on in silence"
+# harm = "silently wrong"
+# reach = "everyday"
+# reach-because = "a model exported in train mode: after eval(), dropout goes on in silence"
+# evidence = ["https://github.com/pytorch/pytorch/issues/151726"]
+# topics = ["train-eval", "random"]
 # cause = """
 # The mode of the model at export is a constant of the graphs. ep.module() refuses eval() and train();
 # UnflattenedModule inherits those of nn.Module, which set a flag that nothing reads."""
@@ -15,11 +19,19 @@
 # status = "open"
 # signatures = [["guards", "mismatch", "accepted", "eval"]]
 # fix = "unflattened_module_refuses_to_switch_modes"
-# affected = ["2.13.0"]
-# upstream = "https://github.com/pytorch/pytorch/issues/151726"
-# upstream-match = "mechanism"
+# upstream = "https://github.com/pytorch/pytorch/issues/103681"
+# upstream-match = "symptom"
+# upstream-searched = "2026-11-26"
+# defended = "https://github.com/pytorch/pytorch/issues/151726: the graph keeps the mode of the export"
 # at-fault = "torch/export/unflatten.py, UnflattenedModule: takes train and eval from nn.Module"
 # workaround = "none: the mode is fixed by export; export the model once in train mode and once in eval mode"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """A model with dropout is exported in train mode: after eval(), the unflattened module still drops values.
 

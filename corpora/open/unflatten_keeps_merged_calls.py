@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD257"
 # title = "unflatten: a deep copy of a submodule fails after equal calls were merged"
-# severity = "B"
-# severity-because = "a copy of a submodule whose child is called twice"
+# harm = "obscure error"
+# reach = "occasional"
+# reach-because = "a copy of a submodule whose child is called twice"
+# topics = ["copies", "shared-modules"]
 # cause = """
 # _deduplicate_modules changes the graphs of modules whose GraphModules were made before, and these keep
 # calls of what was taken away."""
@@ -15,9 +18,18 @@
 # status = "open"
 # signatures = [["outputs", "crash", "lower", "AttributeError", "object has no attribute"]]
 # fix = "unflatten_finalizes_last"
-# upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
+# upstream = "https://github.com/pytorch/pytorch/pull/137013"
+# upstream-match = "place"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/export/unflatten.py, _deduplicate_modules: the graph_module of each parent is older"
+# workaround = "none: copy the program, and unflatten the copy"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """A child with a child is called twice, alike; a copy of their parent: "object has no attribute '0'".
 

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD258"
 # title = "unflatten: afterwards, copy.deepcopy of the program raises RuntimeError"
-# severity = "B"
-# severity-because = "copy.deepcopy of a program that was unflattened before"
+# harm = "clear error"
+# reach = "occasional"
+# reach-because = "copy.deepcopy of a program that was unflattened before"
+# topics = ["copies"]
 # cause = """
 # UnflattenedModule.__init__ takes the metadata of the program without a copy and stores itself in it."""
 # path = "nonstrict+deepcopy:module@cpu"
@@ -15,9 +18,17 @@
 # signatures = [["outputs", "crash", "lower", "RuntimeError", "_tensor.py:__deepcopy__"]]
 # fix = "unflatten_copies_metadata"
 # upstream = ""
+# upstream-searched = "2026-11-26"
 # undetected-because = "each path has a program of its own, and copies it before it is unflattened"
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/export/unflatten.py, UnflattenedModule.__init__: self.meta[\"unflattened_module\"] = self"
+# workaround = "none: copy the program before it is unflattened"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """copy.deepcopy(ep) works at first; after torch.export.unflatten(ep) it raises.
 

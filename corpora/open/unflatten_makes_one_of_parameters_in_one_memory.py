@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD259"
 # title = "unflatten: two parameters in one memory become one, with the sum of their gradients"
-# severity = "B"
-# severity-because = "weight_norm on a layer whose weight is tied: the gradients are silently added up"
+# harm = "wrong later"
+# reach = "occasional"
+# reach-because = "weight_norm on a layer whose weight is tied: the gradients are silently added up"
+# topics = ["tied-weights", "norms"]
 # cause = """
 # UnflattenedModule takes tensors for one that agree in memory, sizes, strides and offset (_id);
 # nothing else distinguishes two parameters that share all of their memory."""
@@ -16,9 +19,18 @@
 # status = "open"
 # signatures = [["sharing", "mismatch", "several-tensors-became-one"]]
 # fix = "unflatten_tells_parameters_by_identity"
-# upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
+# upstream = "https://github.com/pytorch/pytorch/pull/125758"
+# upstream-match = "place"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/export/unflatten.py, UnflattenedModule.__init__: _id"
+# workaround = "code"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """Tied weights, and weight_norm on the embedding: unflatten gives two parameters one gradient.
 
@@ -55,6 +67,18 @@ def show():
     copy = torch.export.unflatten(torch.export.export(model, args))
     counts = [len(list(each.parameters())) for each in (model, copy)]
     return counts[0], counts[1]
+
+
+def make_workaround():
+    """Give each parameter its own memory."""
+
+    class Copying(Model):
+        def __init__(self):
+            super().__init__()
+            self.out.weight = nn.Parameter(self.out.weight.detach().clone())
+
+    torch.manual_seed(0)
+    return Copying(), (torch.arange(3),)
 
 
 if __name__ == "__main__":

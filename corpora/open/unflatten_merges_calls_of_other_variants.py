@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD260"
 # title = "unflatten: second call of a submodule runs the child's branch of the first"
-# severity = "A"
-# severity-because = "a submodule called twice whose child takes another branch: silently wrong"
+# harm = "silently wrong"
+# reach = "occasional"
+# reach-because = "a submodule called twice whose child takes another branch"
+# topics = ["shared-modules"]
 # cause = """
 # _check_graph_equivalence does not compare the targets of call_module nodes, so that two calls which
 # differ only in the variant of a child share one graph."""
@@ -15,10 +18,18 @@
 # status = "open"
 # signatures = [["outputs", "mismatch", "value"]]
 # fix = "unflatten_compares_graphs_by_content"
-# upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
+# upstream = "https://github.com/pytorch/pytorch/pull/137013"
+# upstream-match = "place"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/export/unflatten.py, _check_graph_equivalence"
 # workaround = "code"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """The second call of `outer` gets a scalar, which its child multiplies: unflatten sums it, as in the first.
 

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD261"
 # title = "unflatten: call fails for a preserved submodule of a module that is called twice"
-# severity = "B"
-# severity-because = "a preserved submodule of a module that is called twice"
+# harm = "obscure error"
+# reach = "occasional"
+# reach-because = "a preserved submodule of a module that is called twice"
+# topics = ["shared-modules"]
 # cause = """
 # elide_call_indices looks up the calls of preserved submodules by the name of the caller with its call
 # index, which the names of preserved submodules do not have."""
@@ -15,9 +18,18 @@
 # status = "open"
 # signatures = [["outputs", "crash", "run", "RuntimeError", "Node referenced nonexistent target"]]
 # fix = "unflatten_finds_preserved_calls_in_variants"
-# upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
+# upstream = "https://github.com/pytorch/pytorch/pull/141066"
+# upstream-match = "place"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/export/unflatten.py, UnflattenedModule._dispatch_modules: elide_call_indices"
+# workaround = "code"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """The graph of `outer@1` calls `child@1`, which is no more: all calls of `child` became one dispatcher.
 
@@ -56,6 +68,19 @@ def show():
     model, args = make()
     ep = torch.export.export(model, args, preserve_module_call_signature=("outer.child",))
     return model(*args), torch.export.unflatten(ep)(*args)
+
+
+def make_workaround():
+    """Pass the number as a tensor."""
+
+    class Passing(Model):
+        def forward(self, x):
+            return self.outer(self.outer(x, torch.tensor(2)), torch.tensor(3))
+
+    model = Passing()
+    model.outer = Outer()
+    model.outer.child = Child()
+    return model, (torch.ones(1),)
 
 
 if __name__ == "__main__":

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD262"
 # title = "unflatten: a preserved submodule of two names gets its constant as an argument"
-# severity = "C"
-# severity-because = "a preserved submodule of two names with a tensor attribute"
+# harm = "obscure error"
+# reach = "contrived"
+# reach-because = "a preserved submodule of two names with a tensor attribute"
+# topics = ["constants", "shared-modules"]
 # cause = """
 # _gather_constant_attrs goes through named_children(), which gives a module of two names once."""
 # path = "nonstrict+preserve+swap:unflatten@cpu"
@@ -17,8 +20,14 @@
 # ]
 # fix = "gather_constants_under_all_names"
 # upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/_export/non_strict_utils.py, _gather_constant_attrs: named_children()"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """The call of `other` gets two arguments, although the signature of the child is preserved.
 

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD263"
 # title = "unflatten: the second preserved submodule that reads a global tensor gets it as an argument"
-# severity = "B"
-# severity-because = "preserved submodules that read one tensor of Python's global scope, replaced"
+# harm = "obscure error"
+# reach = "occasional"
+# reach-because = "preserved submodules that read one tensor of Python's global scope, replaced"
+# topics = ["constants"]
 # cause = """
 # lift_constants_pass names a tensor that is no attribute of the model after the module that reads it first,
 # and unflatten passes it to the others as a further argument."""
@@ -19,8 +22,16 @@
 # fix = "literals_are_named_after_all_readers"
 # upstream = "https://github.com/pytorch/pytorch/pull/115222"
 # upstream-match = "place"
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_export/passes/lift_constants_pass.py, get_constant_fqn: names the first reader alone"
+# workaround = "code"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """The call of `second` gets two arguments, against its preserved signature: no eager module can replace it.
 
@@ -59,6 +70,22 @@ def show():
     unflattened = torch.export.unflatten(ep)
     unflattened.second = model.second
     return model(*args), unflattened(*args)
+
+
+def make_workaround():
+    """Make the tensor a buffer of each submodule."""
+
+    class Owning(Child):
+        def __init__(self):
+            super().__init__()
+            self.register_buffer("scale", torch.tensor(2.0), persistent=False)
+
+        def forward(self, x):
+            return x * self.scale
+
+    model = Model()
+    model.first, model.second = Owning(), Owning()
+    return model, (torch.ones(1),)
 
 
 if __name__ == "__main__":

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD264"
 # title = "unflatten: a preserved submodule that returns its weight takes it for the input of its second call"
-# severity = "B"
-# severity-because = "a preserved submodule that returns its weight, called twice: silently wrong"
+# harm = "silently wrong"
+# reach = "occasional"
+# reach-because = "a preserved submodule that returns its weight, called twice"
+# topics = ["tied-weights", "shared-modules"]
 # cause = """
 # _sink_params takes away the arguments that stand for state by their names. The weight that the first call
 # has returned has another name in the caller: it stays, and the input moves on by one place."""
@@ -15,9 +18,18 @@
 # status = "open"
 # signatures = [["outputs", "mismatch", "value"]]
 # fix = "unflatten_sinks_arguments_by_place"
-# upstream = ""
-# affected = ["2.13.0"]
+# upstream = "https://github.com/pytorch/pytorch/pull/127607"
+# upstream-match = "place"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/export/unflatten.py, _sink_params: n.name not in module_id_to_inputs_removed"
+# workaround = "code"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """Two calls of a layer that returns its weight for a penalty: eager gives x * 9, the unflattened model 3 * 3.
 
@@ -60,6 +72,24 @@ def show():
     expected = model(*args)
     program = torch.export.export(model, args, preserve_module_call_signature=("scale",))
     return expected, torch.export.unflatten(program)(*args)
+
+
+def make_workaround():
+    """Return the result only, and read the weight where it is needed."""
+
+    class Single(Scale):
+        def forward(self, x):
+            return x * self.weight
+
+    class Calling(Model):
+        def __init__(self):
+            super().__init__()
+            self.scale = Single()
+
+        def forward(self, x):
+            return self.scale(self.scale(x))
+
+    return Calling(), (torch.tensor([2.0]),)
 
 
 if __name__ == "__main__":

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD265"
 # title = "unflatten: a preserved submodule that reads a dynamic size gets one more argument"
-# severity = "A"
-# severity-because = "a preserved submodule that reads a dynamic batch size: it cannot be replaced"
+# harm = "obscure error"
+# reach = "occasional"
+# reach-because = "a preserved submodule that reads a dynamic batch size: it cannot be replaced"
+# topics = ["dynamic-sizes"]
 # cause = """
 # _ModuleFrame.remap_input computes the size again from the tensor that the graph's one sym_size node
 # reads, an input of the model, and passes that in."""
@@ -17,10 +20,18 @@
 #     ["outputs", "crash", "run", "TypeError", "takes positional arguments but were given"],
 # ]
 # fix = "unflatten_reads_sizes_of_arguments"
-# upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
+# upstream = "https://github.com/pytorch/pytorch/issues/132930"
+# upstream-match = "mechanism"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/export/unflatten.py, _ModuleFrame.copy_sym_call_function: remap_input, x.args"
 # workaround = "code"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """unflatten calls `child(x, x + 1)`, although the signature of `child` is preserved and takes one argument.
 

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD266"
 # title = "unflatten: prints \"Checking mutability\" for a preserved submodule"
-# severity = "B"
-# severity-because = "a preserved submodule whose buffer its parent updates: lines on standard output"
+# harm = "cosmetic"
+# reach = "occasional"
+# reach-because = "a preserved submodule whose buffer its parent updates: lines on standard output"
+# topics = ["buffers"]
 # cause = """
 # _IVals.read prints a line for each intermediate value of a mutation."""
 # path = "nonstrict+preserve:unflatten@cpu"
@@ -15,8 +18,16 @@
 # signatures = [["purity", "mismatch", "lower", "prints", "standard output"]]
 # fix = "unflatten_prints_nothing"
 # upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/export/unflatten.py, _IVals.read: print(\"Checking mutability\", ...)"
+# workaround = "code"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """The model updates a buffer of `child` before the call; unflatten says "Checking mutability ..." about it.
 
@@ -49,6 +60,23 @@ def show():
     with contextlib.redirect_stdout(io.StringIO()) as printed:
         torch.export.unflatten(ep)
     return "", printed.getvalue()
+
+
+def make_workaround():
+    """Update the buffer in the submodule that reads it."""
+
+    class Shifting(torch.nn.BatchNorm1d):
+        def forward(self, x):
+            self.running_mean.add_(1)
+            return super().forward(x)
+
+    class Calling(Model):
+        def forward(self, x):
+            return self.child(x)
+
+    model = Calling()
+    model.child = Shifting(1)
+    return model.eval(), (torch.ones(1, 1),)
 
 
 if __name__ == "__main__":

@@ -3,9 +3,13 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD267"
 # title = "unflatten: a preserved submodule reads an operand of what its parent stored on it"
-# severity = "A"
-# severity-because = "preserved norms that cast, as in Llama: silently wrong, or the input is overwritten"
+# harm = "silently wrong"
+# reach = "everyday"
+# reach-because = "preserved norms that cast, as in Llama: silently wrong, or the input is overwritten"
+# evidence = ["zoo:transformers/llama"]
+# topics = ["norms", "attributes"]
 # cause = """
 # _IVals.read takes whatever a preserved submodule reads without getting it as an argument for an
 # intermediate value of a mutation, and reads its first operand in its place."""
@@ -23,10 +27,18 @@
 #   ["outputs", "crash", "run", "TypeError", "got multiple values for argument"],
 # ]
 # fix = "unflatten_passes_what_is_no_mutation"
-# upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
+# upstream = "https://github.com/pytorch/pytorch/pull/149206"
+# upstream-match = "place"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/export/unflatten.py, _IVals.read: mf.remap_input(node.args[0])"
 # workaround = "code"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """`child` reads `scaled`, which its parent has computed; in the unflattened module it reads `x` instead.
 

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD268"
 # title = "unflatten: reads a complex buffer for its conjugate, silently"
-# severity = "B"
-# severity-because = "rotations by complex numbers that are kept along with their inverses: silently wrong"
+# harm = "silently wrong"
+# reach = "occasional"
+# reach-because = "rotations by complex numbers that are kept along with their inverses"
+# topics = ["dtypes", "buffers"]
 # cause = """
 # _TensorID holds storage, sizes, strides and offset, but no dtype and no conjugate or negative bit:
 # a tensor and its lazy conjugate, or its view in another dtype, are taken for one."""
@@ -23,9 +26,18 @@
 #   ["state", "mismatch", "conj-bit", "buffer", "at-start"],
 # ]
 # fix = "unflatten_tells_tensors_by_dtype"
-# upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
+# upstream = "https://github.com/pytorch/pytorch/pull/125758"
+# upstream-match = "place"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/export/unflatten.py, UnflattenedModule.__init__, _id: no dtype and no bits in _TensorID"
+# workaround = "code"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """`back` is the conjugate of `turn`: turning there and back changes nothing. After unflatten it turns twice.
 
@@ -54,6 +66,14 @@ def make():
 def show():
     model, args = make()
     return model(*args), torch.export.unflatten(torch.export.export(model, args))(*args)
+
+
+def make_workaround():
+    """Resolve the conjugation before registering the buffer."""
+    model = Model()
+    model.register_buffer("turn", torch.tensor([1j]))
+    model.register_buffer("back", model.turn.conj().resolve_conj())
+    return model, (torch.ones(1),)
 
 
 if __name__ == "__main__":

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD269"
 # title = "unflatten: RuntimeError if the first call of a module leaves no operator"
-# severity = "C"
-# severity-because = "a module whose first call leaves no operator"
+# harm = "obscure error"
+# reach = "contrived"
+# reach-because = "a module whose first call leaves no operator"
+# topics = ["shared-modules"]
 # cause = """
 # Calls of a module share their children through the first call, so where that has left no node, code that
 # goes by the names of the first call finds nothing there."""
@@ -25,10 +28,17 @@
 #     ],
 # ]
 # fix = "unflatten_hangs_variant_where_it_is_called"
-# upstream = ""
-# affected = ["2.13.0", "2.14.1"]
-# undecided = ["2.9.1", "2.11.0"]
+# upstream = "https://github.com/pytorch/pytorch/pull/137013"
+# upstream-match = "place"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/export/unflatten.py, _deduplicate_modules: seen_target = _compute_accessor(...)"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "other"
+# "2.11.0" = "other"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """A call of seq.0 is redirected to seq.0@1, which hangs under seq@1, not under seq.
 

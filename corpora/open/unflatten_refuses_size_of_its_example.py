@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD270"
 # title = "unflatten: refuses its own example if that has a torch.Size"
-# severity = "B"
-# severity-because = "a torch.Size among the inputs"
+# harm = "obscure error"
+# reach = "occasional"
+# reach-because = "a torch.Size among the inputs"
+# topics = ["arguments"]
 # cause = """
 # process_forward_inputs compares the structure of the inputs exactly, and non-strict export has a tuple in
 # the place of a torch.Size."""
@@ -15,9 +18,17 @@
 # status = "open"
 # signatures = [["guards", "crash", "refused"]]
 # fix = "unflatten_compares_structure_as_module"
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # upstream = ""
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/export/unflatten.py, process_forward_inputs: in_spec != signature.in_spec"
+# workaround = "code"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """Called as it was exported, the unflattened module raises "There is no flat args adapter specified".
 
@@ -43,6 +54,11 @@ def show():
     model, args = make()
     unflattened = torch.export.unflatten(torch.export.export(model, args))
     unflattened(*args)
+
+
+def make_workaround():
+    """Pass a tuple."""
+    return Model(), (torch.ones(1), (2,))
 
 
 if __name__ == "__main__":

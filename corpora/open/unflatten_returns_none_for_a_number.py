@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD271"
 # title = "unflatten: a preserved submodule returns None for a number, a text or a flag"
-# severity = "B"
-# severity-because = "a preserved submodule that returns a number, called on its own: silently None"
+# harm = "silently wrong"
+# reach = "occasional"
+# reach-because = "a preserved submodule that returns a number, called on its own: silently None"
+# topics = ["containers", "arguments"]
 # cause = """
 # finalize_outputs returns None for every output without a node; a constant never has one, its value is in the
 # signature."""
@@ -15,9 +18,18 @@
 # status = "open"
 # signatures = [["outputs", "mismatch", "python-value", "fresh"]]
 # fix = "unflatten_returns_constants_of_module"
-# upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
+# upstream = "https://github.com/pytorch/pytorch/pull/128260"
+# upstream-match = "place"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/export/unflatten.py, _ModuleFrame.finalize_outputs: orig_outputs.append(None)"
+# workaround = "code"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """`child` returns a tensor and the number 3: in the unflattened model, it returns None for the number.
 
@@ -53,6 +65,24 @@ def show():
     model, args = make()
     ep = torch.export.export(model, args, preserve_module_call_signature=("child",))
     return model.child(*args)[1], torch.export.unflatten(ep).child(*args)[1]
+
+
+def make_workaround():
+    """Return the tensor only, and keep the number in the caller."""
+
+    class Single(Child):
+        def forward(self, x):
+            return x + 1
+
+    class Keeping(Model):
+        def __init__(self):
+            super().__init__()
+            self.child = Single()
+
+        def forward(self, x):
+            return self.child(x) * 3
+
+    return Keeping(), (torch.ones(1),)
 
 
 if __name__ == "__main__":

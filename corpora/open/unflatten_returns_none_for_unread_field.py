@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD272"
 # title = "unflatten: RuntimeError if a preserved submodule returns a dataclass with an unread field"
-# severity = "B"
-# severity-because = "a preserved submodule that returns a dataclass with an unread field"
+# harm = "obscure error"
+# reach = "occasional"
+# reach-because = "a preserved submodule that returns a dataclass with an unread field"
+# topics = ["containers", "unused-results"]
 # cause = """
 # _remove_effect_tokens calls eliminate_dead_code, which knows nothing of the nodes that signatures of
 # preserved submodules name; the child returns None, and a dataclass flattens fields that are None away."""
@@ -15,9 +18,18 @@
 # status = "open"
 # signatures = [["outputs", "crash", "run", "RuntimeError", "_pytree.py:tree_flatten_spec"]]
 # fix = "effect_removal_keeps_arguments"
-# upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
+# upstream = "https://github.com/pytorch/pytorch/pull/128260"
+# upstream-match = "symptom"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/export/_remove_effect_tokens_pass.py, _remove_effect_tokens: eliminate_dead_code"
+# workaround = "code"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """`right` is unused, so unflatten removes the view that makes it from the graph as dead code.
 
@@ -62,6 +74,24 @@ def show():
     model, args = make()
     ep = torch.export.export(model, args, preserve_module_call_signature=("child",))
     torch.export.unflatten(ep)(*args)
+
+
+def make_workaround():
+    """Return only what the caller reads."""
+
+    class Single(Child):
+        def forward(self, x):
+            return x + 1
+
+    class Reading(Model):
+        def __init__(self):
+            super().__init__()
+            self.child = Single()
+
+        def forward(self, x):
+            return self.child(x)
+
+    return Reading(), (torch.ones(1),)
 
 
 if __name__ == "__main__":

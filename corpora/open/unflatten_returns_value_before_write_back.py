@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD273"
 # title = "unflatten: decomposed program returns a copy of the input that it updates"
-# severity = "B"
-# severity-because = "a model that returns the input it updates, decomposed: a copy, in silence"
+# harm = "wrong later"
+# reach = "occasional"
+# reach-because = "a model that returns the input it updates, decomposed: a copy"
+# topics = ["in-place", "views"]
 # cause = """
 # _inplace_buffer_and_input_mutations sets the outputs again from a tuple that it took before it put the
 # copy_ in the place of the value."""
@@ -16,8 +19,16 @@
 # signatures = [["structure", "mismatch", "steps", "operands", "input", "result"]]
 # fix = "unflatten_returns_what_it_writes_to"
 # upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/export/unflatten.py, _inplace_buffer_and_input_mutations: return_args"
+# workaround = "code"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """A decomposed program returns the input that it writes to; once unflattened it returns a copy.
 
@@ -43,6 +54,16 @@ def show():
     model, (x,) = make()
     ep = torch.export.export(model, (x,)).run_decompositions()
     return model(x) is x, torch.export.unflatten(ep)(x) is x
+
+
+def make_workaround():
+    """Return a copy."""
+
+    class Copying(Model):
+        def forward(self, x):
+            return x.add_(1).clone()
+
+    return Copying(), (torch.ones(1),)
 
 
 if __name__ == "__main__":

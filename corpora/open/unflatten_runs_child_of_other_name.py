@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD274"
 # title = "unflatten of a strict export: runs the child of another call if a module has two names"
-# severity = "C"
-# severity-because = "a module of two names whose calls strict export files under both"
+# harm = "silently wrong"
+# reach = "contrived"
+# reach-because = "a module of two names whose calls strict export files under both"
+# topics = ["shared-modules", "names"]
 # cause = """
 # _ModuleFrame gives all calls of a module the same children, while variants of a child are numbered by
 # name, so a call by another name takes the child's place."""
@@ -16,10 +19,14 @@
 # signatures = [["outputs", "mismatch", "value"]]
 # fix = "unflatten_shares_children_under_one_name"
 # upstream = ""
-# affected = ["2.11.0", "2.13.0", "2.14.1"]
-# unaffected = ["2.9.1"]
-# regression-since = "2.11.0"
 # at-fault = "torch/export/unflatten.py, _ModuleFrame.__init__: base_module_frame.module._modules"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "fixed"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """`child` is to compute neg in the first call and exp in the second; unflattened it computes exp in both.
 

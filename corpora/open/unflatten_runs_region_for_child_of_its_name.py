@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD275"
 # title = "unflatten: runs a no_grad block in the place of a child called submod_1"
-# severity = "B"
-# severity-because = "children called submod_1, as split_module names them: silently replaced"
+# harm = "silently wrong"
+# reach = "occasional"
+# reach-because = "children called submod_1, as split_module names them: silently replaced"
+# topics = ["names", "no-grad"]
 # cause = """
 # Export names the graphs of regions submod_1, true_graph_0 and so on in a graph module without the model's
 # children and state, and these names may be taken in the model."""
@@ -17,8 +20,15 @@
 # fix = "subgraphs_get_names_of_their_own"
 # upstream = "https://github.com/pytorch/pytorch/issues/164030"
 # upstream-match = "mechanism"
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/export/exported_program.py, ExportedProgram.__init__: subgraphs keep names of the model"
+# workaround = "code"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """`submod_1` adds; after unflatten its call runs the body of the no_grad region instead, which multiplies.
 
@@ -54,6 +64,22 @@ def make():
 def show():
     model, args = make()
     return model(*args), torch.export.unflatten(torch.export.export(model, args))(*args)
+
+
+def make_workaround():
+    """Give the child another name."""
+
+    class Renamed(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.child = Child()
+
+        def forward(self, x):
+            with torch.no_grad():
+                a, b = x * 3, x * 4
+            return a, b, *self.child(x)
+
+    return Renamed(), (torch.tensor(5.0),)
 
 
 if __name__ == "__main__":

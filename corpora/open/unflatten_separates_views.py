@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD276"
 # title = "unflatten: an update of a buffer does not reach the buffer that it is a view of"
-# severity = "B"
-# severity-because = "a buffer that is a view of another: silently wrong"
+# harm = "silently wrong"
+# reach = "occasional"
+# reach-because = "a buffer that is a view of another"
+# topics = ["views", "buffers"]
 # cause = """
 # UnflattenedModule.__init__ clones each buffer by itself, unless storage, sizes, strides and offset are
 # all those of one cloned before."""
@@ -15,9 +18,18 @@
 # status = "open"
 # signatures = [["sharing", "mismatch", "memory-no-longer-shared"]]
 # fix = "unflatten_copies_memory_once"
-# upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
+# upstream = "https://github.com/pytorch/pytorch/pull/125758"
+# upstream-match = "place"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/export/unflatten.py, UnflattenedModule.__init__, the loop over graph_signature.buffers"
+# workaround = "none: slice the buffer in forward, which leaves the view out of the state"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """One buffer is a view of another: eager gives [1, 0], `ep.module()` too, unflatten gives [0, 0].
 

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD277"
 # title = "unflatten: a non-persistent buffer shared by two modules is two tensors"
-# severity = "B"
-# severity-because = "a non-persistent buffer shared by two modules and updated: silently wrong"
+# harm = "silently wrong"
+# reach = "occasional"
+# reach-because = "a non-persistent buffer shared by two modules and updated"
+# topics = ["tied-weights", "buffers"]
 # cause = """
 # The loop that restores constants enters the clone under its own identity, _id(constant) once constant is
 # the clone, where no other name of the constant looks for it."""
@@ -15,9 +18,18 @@
 # status = "open"
 # signatures = [["sharing", "mismatch", "one-tensor-became-several"]]
 # fix = "unflatten_shares_constants"
-# upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
+# upstream = "https://github.com/pytorch/pytorch/pull/125758"
+# upstream-match = "place"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/export/unflatten.py, UnflattenedModule.__init__, the loop over constants"
+# workaround = "code"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """Two modules share a non-persistent buffer: after unflatten, what one writes the other never sees.
 
@@ -50,6 +62,14 @@ def show():
     model(*args)
     unflattened(*args)
     return model.child.count, unflattened.child.count
+
+
+def make_workaround():
+    """Register the buffer in one module only."""
+    model = Model()
+    model.child = torch.nn.Module()
+    model.register_buffer("count", torch.zeros(1), persistent=False)
+    return model, (torch.ones(1),)
 
 
 if __name__ == "__main__":

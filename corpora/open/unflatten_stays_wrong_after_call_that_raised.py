@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD278"
 # title = "unflatten: with preserved calls, all answers are wrong after one call that raised"
-# severity = "A"
-# severity-because = "a shared block with a flag; the caller catches the error of one bad input and goes on"
+# harm = "silently wrong"
+# reach = "occasional"
+# reach-because = "a shared block with a flag; the caller catches the error of one bad input and goes on"
+# topics = ["exceptions", "shared-modules"]
 # cause = """
 # InterpreterModuleDispatcher counts the calls of a preserved module to know which graph comes next. It goes
 # back to the first one if its own graph raises, but not if another module does: the count is then off by one,
@@ -16,10 +19,18 @@
 # status = "open"
 # signatures = [["guards", "mismatch", "after-refusal", "value", "dtype"]]
 # fix = "unflatten_starts_with_first_calls"
-# affected = ["2.13.0"]
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/pull/139439"
+# upstream-match = "place"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/export/unflatten.py, InterpreterModuleDispatcher.forward: _num_calls"
 # workaround = "code"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """Once a call raises between two calls of a preserved module, the unflattened model stays wrong.
 

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD279"
 # title = "unflatten: reads the parameter for a buffer that is its detached alias"
-# severity = "B"
-# severity-because = "a buffer that starts as the detached parameter"
+# harm = "silently wrong"
+# reach = "occasional"
+# reach-because = "a buffer that starts as the detached parameter"
+# topics = ["tied-weights", "buffers", "no-grad"]
 # cause = """
 # consts_map takes tensors for one that agree in storage, sizes, strides and offset, and so do a parameter
 # and a buffer that is its detached alias."""
@@ -23,9 +26,18 @@
 #     ],
 # ]
 # fix = "unflatten_tells_parameters_from_their_views"
-# upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
+# upstream = "https://github.com/pytorch/pytorch/pull/125758"
+# upstream-match = "place"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/export/unflatten.py, UnflattenedModule.__init__, consts_map"
+# workaround = "none: detach the parameter in forward, which leaves the buffer out of the state"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """A buffer that is the detached parameter: updating it in place fails after unflatten.
 

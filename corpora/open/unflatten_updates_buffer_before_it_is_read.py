@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD280"
 # title = "unflatten of a decomposed program: a buffer is updated before its old value is read"
-# severity = "A"
-# severity-because = "a running state that is read between its new value and the copy_: silently wrong"
+# harm = "silently wrong"
+# reach = "occasional"
+# reach-because = "a running state that is read between its new value and the copy_"
+# topics = ["buffers", "moving-averages"]
 # cause = """
 # _inplace_buffer_and_input_mutations inserts the copy_ right after the operator that computes the new value,
 # before operators that still read the old one."""
@@ -15,10 +18,18 @@
 # status = "open"
 # signatures = [["outputs", "mismatch", "value"]]
 # fix = "unflatten_writes_back_after_the_last_reading"
-# upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
+# upstream = "https://github.com/pytorch/pytorch/pull/149206"
+# upstream-match = "place"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/export/unflatten.py, _inplace_buffer_and_input_mutations: graph.inserting_after(mutation)"
 # workaround = "code"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """A step computes the new state first, then the result from the old state: unflatten uses the new one.
 

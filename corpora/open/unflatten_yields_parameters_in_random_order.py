@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD281"
 # title = "unflatten yields the parameters of a module with preserved signature in random order"
-# severity = "B"
-# severity-because = "a module that is called twice with its signature preserved, as to swap it, then trained"
+# harm = "wrong later"
+# reach = "occasional"
+# reach-because = "a module that is called twice with its signature preserved, as to swap it, then trained"
+# topics = ["names", "shared-modules"]
 # cause = """
 # UnflattenedModule._dispatch_modules collects the names of parameters in sets, and
 # InterpreterModuleDispatcher takes the parameters over in the order of such a set."""
@@ -15,9 +18,18 @@
 # status = "open"
 # signatures = [["structure", "mismatch", "order", "parameters"]]
 # fix = "dispatcher_yields_state_in_order"
+# hash-seeds = 4
 # upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/export/unflatten.py, UnflattenedModule._dispatch_modules: attrs_map = defaultdict(set)"
+# workaround = "none: find parameters by their names, not by their order"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """The parameters of the LSTM come in another order in each process.
 

@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD283"
 # title = "torch.export of an unflattened module: UserError for the dynamic_shapes of the model"
-# severity = "B"
-# severity-because = "a backend that unflattens a program and exports it again, with dynamic sizes"
+# harm = "clear error"
+# reach = "occasional"
+# reach-because = "a backend that unflattens a program and exports it again, with dynamic sizes"
+# topics = ["dynamic-sizes"]
 # cause = """
 # _combine_args matches dynamic_shapes with the signature of forward, which is (*args, **kwargs) of every
 # unflattened module."""
@@ -25,11 +28,18 @@
 #     ],
 # ]
 # fix = "shapes_of_unflattened_module_follow_its_names"
-# affected = ["2.13.0"]
 # upstream = "https://github.com/pytorch/pytorch/issues/171964"
 # upstream-match = "mechanism"
 # upstream-fix = "https://github.com/pytorch/pytorch/pull/184966"
 # at-fault = "torch/export/dynamic_shapes.py, _combine_args: reads the signature of forward"
+# workaround = "none: export the result of ep.module() again instead"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """A model is exported with a dynamic size, unflattened, and exported again in the same way: UserError."""
 

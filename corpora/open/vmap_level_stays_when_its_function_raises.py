@@ -3,9 +3,12 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD284"
 # title = "exported program leaves the process inside torch.vmap after a call that raised there"
-# severity = "B"
-# severity-because = "a bad index inside torch.vmap; every later torch.vmap runs one level too deep"
+# harm = "wrong later"
+# reach = "occasional"
+# reach-because = "a bad index inside torch.vmap; every later torch.vmap runs one level too deep"
+# topics = ["vmap", "exceptions"]
 # cause = """
 # torch.vmap is recorded as two calls, one that enters its level and one that leaves it. If a call between
 # them raises, nothing makes the second."""
@@ -15,9 +18,18 @@
 # status = "open"
 # signatures = [["purity", "mismatch", "run", "global", "raised", "functorch level"]]
 # fix = "graphs_leave_levels_when_they_raise"
-# affected = ["2.13.0"]
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/pull/122074"
+# upstream-match = "mechanism"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/fx/graph_module.py, GraphModule.recompile: code without try and finally"
+# workaround = "code"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """A call that raises inside `torch.vmap` leaves its level behind for all that follows.
 
@@ -51,6 +63,16 @@ def show():
     with contextlib.suppress(IndexError):  # eager raises as well
         module(x, i + 1)
     return None, torch._C._functorch.maybe_current_level()
+
+
+def make_workaround():
+    """Index all rows at once, without torch.vmap."""
+
+    class Indexing(Model):
+        def forward(self, x, i):
+            return x[:, i]
+
+    return Indexing(), (torch.ones(2, 2), torch.tensor([1]))
 
 
 if __name__ == "__main__":

@@ -12,9 +12,14 @@
 # signatures = [["guards", "crash", "served", "run", "RuntimeError", "builtin.py:_lower_version_count_by_1"]]
 # fix = "data_of_inference_tensors"
 # upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0"]
-# unaffected = ["2.14.1"]
 # at-fault = "torch/_dynamo/variables/builtin.py, _call_setattr: _lower_version_count_by_1 reads x._version"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "fixed"
+# "2.15.0" = "fixed"
 # ///
 """Called in inference mode, a model that assigns to the .data of a tensor it has made raises once compiled.
 

@@ -23,8 +23,14 @@
 # ]
 # fix = "backward_recomputes_nothing_from_updated_inputs"
 # upstream = ""
-# affected = ["2.13.0"]
 # at-fault = "torch/_functorch/partitioners.py, min_cut_rematerialization_partition: saves an updated input"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "fixed"
 # ///
 """`h = x.relu(); x.add_(self.w); return x * h`: the backward raises, as x was modified in place.
 

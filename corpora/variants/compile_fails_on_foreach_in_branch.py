@@ -23,8 +23,14 @@
 # ]
 # fix = "branches_write_to_any_argument"
 # upstream = ""
-# affected = ["2.13.0"]
 # at-fault = "torch/_higher_order_ops/utils.py, check_input_alias_and_mutation_return_outputs: node.args"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "fixed"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """One branch updates two buffers at once: "Expected arg_val to be a Tensor".
 

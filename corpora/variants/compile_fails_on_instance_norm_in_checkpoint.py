@@ -24,10 +24,14 @@
 # fix = "checkpoint_saves_no_written_state"
 # upstream = "https://github.com/pytorch/pytorch/pull/160883"
 # upstream-match = "place"
-# affected = ["2.13.0", "2.14.1"]
-# unaffected = ["2.9.1", "2.11.0"]
-# regression-since = "2.13.0"
 # at-fault = "torch/_higher_order_ops/wrap.py, tag_activation_checkpoint_impl: checkpoint(..., *args)"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "fixed"
+# "2.11.0" = "fixed"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """Eager trains; compiled, "one of the variables needed for gradient computation has been modified".
 

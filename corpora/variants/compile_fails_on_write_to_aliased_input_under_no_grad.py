@@ -24,8 +24,14 @@
 # ]
 # fix = "inputs_are_cloned_with_grad_mode"
 # upstream = ""
-# affected = ["2.13.0"]
 # at-fault = "torch/_functorch/_aot_autograd/runtime_wrappers.py, AOTSyntheticBaseWrapper.pre_compile"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """Two inputs share memory: "A view was created in no_grad mode and is being modified inplace with grad mode".
 

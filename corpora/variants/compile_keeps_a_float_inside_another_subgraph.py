@@ -14,10 +14,16 @@
 #      "AssertionError", "output_graph.py:maybe_lift_tracked_freevar_to_input"],
 # ]
 # fix = "float_item_in_root_graph"
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # upstream = "https://github.com/pytorch/pytorch/issues/193194"
 # upstream-match = "mechanism"
 # at-fault = "torch/_dynamo/variables/builder.py, wrap_symfloat: `item` may be put into a subgraph"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "fixed"
 # ///
 """A float attribute has another value in the second call, and two checkpoints use it: an assertion fails.
 

@@ -15,11 +15,14 @@
 # ]
 # fix = "checkpoint_returns_what_is_from_outside"
 # upstream = ""
-# affected = ["2.13.0", "2.14.1"]
-# unaffected = ["2.9.1"]
-# undecided = ["2.11.0"]
-# regression-since = "2.13.0"
 # at-fault = "torch/_dynamo/variables/higher_order_ops.py, overwrite_tensor_vt_proxy: of inputs as well"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "fixed"
+# "2.11.0" = "fixed"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """The inner of two checkpoints returns the input as it is; once both are done, the input cannot be used.
 

@@ -14,8 +14,14 @@
 # ]
 # fix = "functional_set_makes_an_alias"
 # upstream = ""
-# affected = ["2.13.0"]
 # at-fault = "torch/_subclasses/functional_tensor.py, FunctionalTensorMode: set_ takes the value itself"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """A caller gives the result a dimension more, in place, and the buffer of the compiled model has it too.
 

@@ -22,10 +22,14 @@
 # ]
 # fix = "aot_leaves_members_of_enumerations"
 # upstream = ""
-# affected = ["2.11.0", "2.13.0", "2.14.1"]
-# unaffected = ["2.9.1"]
-# regression-since = "2.11.0"
 # at-fault = "torch/_functorch/_aot_autograd/frontend_utils.py, process_inputs: isinstance(x, int)"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "fixed"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """A model that takes a member of an IntEnum can be exported, but not decomposed: an internal assertion.
 

@@ -16,11 +16,15 @@
 #     ],
 # ]
 # fix = "decompose_refuses_metadata_mutation"
-# affected = ["2.11.0", "2.13.0", "2.14.1"]
-# unaffected = ["2.9.1"]
-# regression-since = "2.11.0"
 # upstream = ""
 # at-fault = "torch/_functorch/_aot_autograd/graph_compile.py, aot_stage2_export: no ban outside is_export"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "fixed"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """Export takes a model that transposes its input in place; run_decompositions fails an internal assertion.
 

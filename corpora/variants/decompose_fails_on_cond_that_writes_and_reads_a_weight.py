@@ -13,8 +13,14 @@
 # signatures = [["outputs", "crash", "lower", "SpecViolationError"]]
 # fix = "branches_may_write_when_decomposed"
 # upstream = ""
-# affected = ["2.13.0"]
 # at-fault = "torch/_higher_order_ops/auto_functionalize.py, auto_functionalized_v2_dense: autograd is on"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "other"
+# "2.11.0" = "other"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """A branch reads a weight. Where run_decompositions takes it, the program must not raise when it is called.
 

@@ -16,9 +16,15 @@
 #     ],
 # ]
 # fix = "copies_of_outputs_stay"
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # upstream = ""
 # at-fault = "torch/export/exported_program.py, _remove_unnecessary_copy_op_pass: removes both copies"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """The program is exported and runs; decomposing it raises "User output add is not in the correct order".
 

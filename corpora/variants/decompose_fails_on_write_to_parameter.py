@@ -12,8 +12,14 @@
 # signatures = [["outputs", "crash", "run", "RuntimeError", "leaf Variable that requires grad is being used"]]
 # fix = "write_back_to_parameters_detached"
 # upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/export/_unlift.py, _insert_copy_for_mutations: copy_ into a parameter, outside of no_grad"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """The model adds 1 to its parameter under no_grad; the decomposed program does so outside of it.
 

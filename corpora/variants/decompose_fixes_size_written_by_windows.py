@@ -13,8 +13,14 @@
 # fix = "windows_are_written_as_blocks"
 # upstream = "https://github.com/pytorch/pytorch/issues/198102"
 # upstream-match = "place"
-# affected = ["2.13.0"]
 # at-fault = "aten/src/ATen/FunctionalInverses.cpp, unfold_inverse: base.sizes()"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """The number of rows is dynamic; the decomposed program takes the number of its example only."""
 

@@ -13,8 +13,11 @@
 # trigger = ["region.autocast"]
 # upstream = "https://github.com/pytorch/pytorch/issues/137274"
 # upstream-match = "symptom"
-# affected = ["2.13.0"]
 # at-fault = "torch/export/_trace.py, _ignore_backend_decomps: torch.backends.mkldnn.set_flags(False)"
+#
+# [tool.exportdiff.versions]
+# "2.13.0" = "shows"
+# "2.15.0" = "other"
 # ///
 """The LSTM of MKL-DNN, which autocast has a rule for, gives bfloat16; taken apart, an LSTM gives float32.
 

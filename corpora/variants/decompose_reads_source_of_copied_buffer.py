@@ -11,9 +11,15 @@
 # status = "open"
 # signatures = [["outputs", "mismatch", "shape", "fresh"]]
 # fix = "copies_of_another_shape_stay"
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # upstream = ""
 # at-fault = "torch/export/exported_program.py, _remove_unnecessary_copy_op_pass: replace_all_uses_with"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """After `buf.copy_(x)` the decomposed program computes with x where the model computes with buf.
 

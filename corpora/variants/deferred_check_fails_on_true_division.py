@@ -22,8 +22,14 @@
 # ]
 # fix = "deferred_checks_divide_and_round_sizes"
 # upstream = ""
-# affected = ["2.13.0"]
 # at-fault = "torch/utils/_sympy/reference.py, PythonReferenceAnalysis: int_truediv is missing"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """A model that takes the first floor(n / 2) rows of its input cannot be exported with deferred checks.
 

@@ -12,9 +12,15 @@
 # signatures = [["outputs", "crash", "run", "AssertionError", "probe"]]
 # undetected-because = "draft_export reports the guard itself; then nothing is judged"
 # fix = "draft_export_compares_no_symbolic_offsets"
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # upstream = ""
 # at-fault = "torch/_subclasses/fake_utils.py, _check_fake_real_tensors: r_offset != f_offset"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """The last row of `x` begins at an offset that depends on its length, which is dynamic.
 

@@ -11,9 +11,15 @@
 # status = "open"
 # signatures = [["guards", "mismatch", "accepted", "rank"]]
 # fix = "guard_number_of_dimensions"
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # upstream = ""
 # at-fault = "torch/export/_unlift.py, _get_input_guards_for_graph: sizes alone are guarded"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """The model multiplies by the number of dimensions: by 2 where `ep.module()` multiplies by 1, as exported.
 

@@ -11,10 +11,16 @@
 # status = "open"
 # signatures = [["guards", "mismatch", "accepted", "bool"]]
 # fix = "guard_types_of_numbers"
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # undetected-because = "the checks report that the program takes 1.0 for 1, and this as a consequence"
 # upstream = ""
 # at-fault = "torch/export/_unlift.py, _get_input_guards_for_graph: compares the value, not the type"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """Eager returns the True that it is called with; the exported program returns 1.
 

@@ -21,10 +21,15 @@
 #     ],
 # ]
 # fix = "constant_assigned_to_buffer"
-# affected = ["2.11.0", "2.13.0", "2.14.1"]
-# undecided = ["2.9.1"]
 # upstream = ""
 # at-fault = "torch/_functorch/_aot_autograd/utils.py, _map_assigned_buffer_to_proxy: asserts FakeTensor"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "other"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """`self.state = self.initial`, to reset a buffer to a tensor that is a plain attribute, is not traced.
 

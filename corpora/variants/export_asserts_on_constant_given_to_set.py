@@ -22,8 +22,14 @@
 # ]
 # fix = "fake_mode_converts_source_of_set"
 # upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/_subclasses/fake_tensor.py, validate: does not ask which argument the op changes"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """`set_` changes `x`, a fake tensor, and only reads `k`, which is a real one: an assertion fails.
 

@@ -21,9 +21,15 @@
 #     ],
 # ]
 # fix = "refuse_metadata_mutation_of_constants"
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # upstream = ""
 # at-fault = "torch/_subclasses/fake_tensor.py, validate: asserts on what export left real"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """`t_()` on a tensor that is a plain attribute: an internal assertion instead of an answer or a refusal.
 

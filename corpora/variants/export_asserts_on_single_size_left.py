@@ -22,8 +22,14 @@
 # ]
 # fix = "suggested_fixes_take_single_sizes"
 # upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/fx/experimental/symbolic_shapes.py, _process_derived_dim_roots: a Dim of one value"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """A branch on an even size, of sizes 3 to 5: export should say that this cannot be dynamic, and asserts.
 

@@ -12,8 +12,14 @@
 # signatures = [["outputs", "crash", "run", "IndexError", "list index out of range"]]
 # fix = "record_assignment_to_data"
 # upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/fx/experimental/proxy_tensor.py, PreDispatchTorchFunctionMode: Tensor.data.__set__"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """`y.data = x` gives `y` two elements, and so two chunks; the program splits a `y` of one, into one.
 

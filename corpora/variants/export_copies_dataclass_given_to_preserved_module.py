@@ -11,9 +11,15 @@
 # status = "open"
 # signatures = [["outputs", "crash", "export", "IndexError"]]
 # fix = "preserved_module_gets_its_callers_containers"
-# affected = ["2.13.0"]
 # upstream = ""
 # at-fault = "torch/_export/wrappers.py, _wrap_submodule: pre_hook passes a new container on"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """The layer appends its keys to the cache that it is given. It gets a copy, so the cache stays empty."""
 

@@ -13,9 +13,15 @@
 #     ["outputs", "crash", "run", "RuntimeError", "The size of tensor must match the size"],
 # ]
 # fix = "refuse_buffers_of_another_shape"
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # upstream = ""
 # at-fault = "torch/export/_trace.py, _make_fx_helper: aten.copy_ into a buffer of another shape or dtype"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """A cache of two elements grows to three: export succeeds, and no call of the program does.
 

@@ -14,9 +14,15 @@
 # ]
 # unmasked = [["state", "mismatch", "stride", "buffer"]]
 # fix = "write_back_clones_of_assigned_buffers"
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # upstream = ""
 # at-fault = "torch/export/_trace.py, _make_fx_helper: aten.copy_ for every assigned buffer"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """`self.state = self.state.t()` exports silently; the program raises whenever it is called.
 

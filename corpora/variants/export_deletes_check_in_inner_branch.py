@@ -12,9 +12,19 @@
 # signatures = [["state", "mismatch", "value", "buffer"]]
 # undetected-because = "example inputs and their variations are no tensors that fail a check of values"
 # fix = "regions_have_the_effects_of_their_bodies"
-# upstream = ""
-# affected = ["2.13.0"]
+# upstream = "https://github.com/pytorch/pytorch/pull/166609"
+# upstream-match = "mechanism"
+# upstream-fix = "https://github.com/pytorch/pytorch/pull/166609"
+# upstream-searched = "2026-11-26"
+# defended = "https://github.com/pytorch/pytorch/pull/167443: users rely on removal despite effects"
 # at-fault = "torch/fx/node.py, Node.is_impure: higher order operators are pure, whatever their subgraphs do"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """The inner torch.cond checks its input; its result is unused, and export deletes it.
 

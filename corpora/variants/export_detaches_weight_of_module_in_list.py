@@ -13,8 +13,14 @@
 # fix = "state_is_fake_by_all_names"
 # upstream = "https://github.com/pytorch/pytorch/issues/163303"
 # upstream-match = "mechanism"
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/export/_trace.py, _non_strict_export: only registered names get the fake tensors"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """A layer is kept in a list, and its weight registered so that the optimizer finds it: it is not trained.
 

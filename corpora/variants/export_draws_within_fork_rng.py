@@ -12,8 +12,14 @@
 # signatures = [["outputs", "mismatch", "value"]]
 # fix = "export_refuses_manual_seed"
 # upstream = ""
-# affected = ["2.13.0"]
 # at-fault = "torch/random.py, fork_rng: calls no operator while torch.export traces"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """The model draws noise aside, so that it draws the same afterwards. The program draws other numbers.
 

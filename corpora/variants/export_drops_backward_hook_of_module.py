@@ -12,8 +12,14 @@
 # signatures = [["gradients", "mismatch", "value", "input"]]
 # fix = "export_refuses_hooks_on_tensors"
 # upstream = ""
-# affected = ["2.13.0"]
 # at-fault = "torch/utils/hooks.py, BackwardHook._apply_on_tensors: does not say that export records no hook"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """A hook reverses the gradient, as for domain adaptation; the exported program lets it pass unchanged.
 

@@ -11,9 +11,15 @@
 # status = "open"
 # signatures = [["outputs", "crash", "lower", "SyntaxError"]]
 # fix = "guard_strings_as_literals"
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # upstream = ""
 # at-fault = "torch/export/_unlift.py, _get_input_guards_for_graph: a string is put between quotes as it is"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 r"""`ep.module()` raises SyntaxError: the guard has the string between quotes as it is, `name == 'a\'`."""
 

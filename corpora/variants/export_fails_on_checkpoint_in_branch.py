@@ -21,10 +21,15 @@
 #     ],
 # ]
 # fix = "checkpoint_needs_no_context_fn"
-# affected = ["2.11.0", "2.13.0", "2.14.1"]
-# undecided = ["2.9.1"]
 # upstream = ""
 # at-fault = "torch/_higher_order_ops/wrap.py, tag_activation_checkpoint's proxy_mode_key"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "other"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """Non-strict export traces through activation checkpointing, but not in the body of a control-flow operator.
 

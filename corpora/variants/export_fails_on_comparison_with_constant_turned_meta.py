@@ -21,9 +21,15 @@
 #     ],
 # ]
 # fix = "refuse_to_replace_constants"
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # upstream = ""
 # at-fault = "torch/export/_trace.py, _export_to_aten_ir_make_fx: constants are not made fake"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """All is on the CPU, and export finds at least two devices, cpu and meta.
 

@@ -22,8 +22,14 @@
 # ]
 # fix = "clone_constants_under_fake_mode"
 # upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/_dynamo/utils.py, clone_input: asks fake memory for its address"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """The body reads `k`, an attribute that is no buffer: "Cannot access data pointer of Tensor".
 

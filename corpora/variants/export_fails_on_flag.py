@@ -11,10 +11,15 @@
 # status = "open"
 # signatures = [["outputs", "crash", "export", "RecursionError"]]
 # fix = "verify_flags_as_they_are"
-# affected = ["2.13.0", "2.14.1"]
-# undecided = ["2.9.1", "2.11.0"]
 # upstream = ""
 # at-fault = "torch/_export/verifier.py, _check_val: whatever is Iterable is taken for a container"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "other"
+# "2.11.0" = "other"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """Members of enumerations are accepted as inputs, but for a Flag export raises RecursionError.
 

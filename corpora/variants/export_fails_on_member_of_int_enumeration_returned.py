@@ -22,10 +22,15 @@
 #     ],
 # ]
 # fix = "members_of_enumerations_are_outputs"
-# affected = ["2.13.0", "2.14.1"]
-# undecided = ["2.9.1", "2.11.0"]
 # upstream = ""
 # at-fault = "torch/fx/experimental/proxy_tensor.py, get_proxy_slot: looks the member up in a weak dict"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "other"
+# "2.11.0" = "other"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """Export fails on a model that returns a member of an IntEnum: "cannot create weak reference to 'Status'".
 

@@ -21,9 +21,14 @@
 # ]
 # fix = "constrain_no_members_of_enumerations"
 # upstream = ""
-# affected = ["2.13.0", "2.14.1"]
-# undecided = ["2.9.1", "2.11.0"]
 # at-fault = "torch/_export/non_strict_utils.py, make_constraints: knows ints, SymInts and tensors"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "other"
+# "2.11.0" = "other"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """With static sizes the model exports; with a dynamic one, "Unfamiliar meta val".
 

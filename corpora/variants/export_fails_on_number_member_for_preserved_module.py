@@ -22,10 +22,14 @@
 # ]
 # fix = "unwrap_proxy_returns_constants"
 # upstream = ""
-# affected = ["2.13.0", "2.14.1"]
-# unaffected = ["2.9.1", "2.11.0"]
-# regression-since = "2.13.0"
 # at-fault = "torch/fx/experimental/proxy_tensor.py, unwrap_proxy: looks up constants too"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "fixed"
+# "2.11.0" = "fixed"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """A child takes Kind.A, of an IntEnum; asked to keep the signature of its calls, export raises TypeError.
 

@@ -21,9 +21,15 @@
 #     ],
 # ]
 # fix = "inline_forgets_no_users"
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # upstream = ""
 # at-fault = "torch/_export/utils.py, node_inline_: new_output.users.clear()"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """What the tracepoint of the call returns has no users any more, so that its removal leaves one behind.
 

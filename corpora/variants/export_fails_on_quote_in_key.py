@@ -11,9 +11,15 @@
 # status = "open"
 # signatures = [["outputs", "crash", "lower", "SyntaxError"]]
 # fix = "guard_messages_as_literals"
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # upstream = ""
 # at-fault = "torch/export/_unlift.py, _convert_guards_code_to_fn: double quotes around a message"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """`ep.module()` raises SyntaxError: the message of a check reads "Guard failed: x["it's"].size()[0] == 1".
 

@@ -21,10 +21,18 @@
 #     ],
 # ]
 # fix = "order_further_keywords_as_traced"
-# affected = ["2.9.1", "2.11.0", "2.13.0"]
-# unaffected = ["2.14.1"]
 # upstream = "https://github.com/pytorch/pytorch/issues/150022"
+# upstream-match = "mechanism"
+# upstream-fix = "https://github.com/pytorch/pytorch/pull/185736"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/export/_trace.py, _get_range_constraints: kwargs are put next to what binds them"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "fixed"
+# "2.15.0" = "fixed"
 # ///
 """Next to a dynamic `x` there is a keyword that **options takes: "Must provide a tree_name when ...".
 

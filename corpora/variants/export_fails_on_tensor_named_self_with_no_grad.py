@@ -12,8 +12,13 @@
 # signatures = [["outputs", "crash", "export", "SyntaxError"]]
 # fix = "fx_names_no_node_self"
 # upstream = ""
-# affected = ["2.13.0"]
 # at-fault = "torch/fx/graph.py, emit_node in _gen_python_code: writes a placeholder self behind self"
+#
+# [tool.exportdiff.versions]
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """A model reads a tensor attribute called `self` next to `torch.no_grad`, and export raises SyntaxError.
 

@@ -12,8 +12,14 @@
 # signatures = [["fake", "mismatch", "offset", "aten.add_.Tensor"]]
 # fix = "extract_val_keeps_offset"
 # upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/fx/experimental/proxy_tensor.py, extract_val: empty_strided of shape and stride alone"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """`count` is the second element of its memory; the node that updates it is said to begin at the first.
 

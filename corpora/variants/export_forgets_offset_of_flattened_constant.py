@@ -12,8 +12,14 @@
 # signatures = [["fake", "mismatch", "offset", "aten.flatten.using_ints"]]
 # fix = "extract_val_keeps_offset"
 # upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/fx/experimental/proxy_tensor.py, extract_val: empty_strided of shape and stride alone"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """`part` is the second element of its memory; the node that flattens it is said to begin at the first.
 

@@ -12,8 +12,14 @@
 # signatures = [["purity", "mismatch", "export", "constant", "requires-grad"]]
 # trigger = ["inplace.constant"]
 # upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/export/_trace.py, _non_strict_export: traces with the real tensors of plain attributes"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """Exporting a model must not change it: here a constant becomes a result that requires gradients.
 

@@ -11,11 +11,15 @@
 # status = "open"
 # undetected-because = "with the fix, unflatten still shows the same: it checks no guards"
 # fix = "guard_items_of_arguments_by_name"
-# affected = ["2.11.0", "2.13.0", "2.14.1"]
-# unaffected = ["2.9.1"]
-# regression-since = "2.11.0"
 # upstream = ""
 # at-fault = "torch/export/_unlift.py, _force_gm_signature_match: x[0] is taken for an argument x_0"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "fixed"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """For three rows of x[0] eager gives 1 and `ep.module()` -1: it has checked the rows of x_0.
 

@@ -12,8 +12,14 @@
 # signatures = [["inputs", "mismatch", "requires-grad"]]
 # fix = "record_requires_grad"
 # upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/fx/experimental/proxy_tensor.py, PreDispatchTorchFunctionMode: Tensor.requires_grad_"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """The model switches on gradients for a tensor of its caller; the exported program leaves it as it was.
 

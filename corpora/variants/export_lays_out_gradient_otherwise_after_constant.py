@@ -12,8 +12,13 @@
 # signatures = [["gradients", "mismatch", "stride", "state"]]
 # trigger = ["inplace.constant"]
 # upstream = ""
-# affected = ["2.13.0"]
 # at-fault = "torch/export/_trace.py, _non_strict_export: traces with the real tensors of plain attributes"
+#
+# [tool.exportdiff.versions]
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """A plain attribute that is a view: eager's gradient has strides (2, 1), that of the program (1, 2).
 

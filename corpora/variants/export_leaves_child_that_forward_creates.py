@@ -12,8 +12,13 @@
 # signatures = [["purity", "mismatch", "export", "parameter"]]
 # fix = "export_restores_own_attributes_of_modules"
 # upstream = ""
-# affected = ["2.13.0"]
 # at-fault = "torch/_functorch/_aot_autograd/frontend_utils.py, _detect_attribute_assignment: STD_ATTRS"
+#
+# [tool.exportdiff.versions]
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """The model takes a new child after each call; once it is exported, it returns fake tensors.
 

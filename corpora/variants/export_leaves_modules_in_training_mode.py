@@ -11,9 +11,15 @@
 # status = "open"
 # signatures = [["purity", "mismatch", "export", "training flag"]]
 # fix = "export_restores_own_attributes_of_modules"
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # upstream = ""
 # at-fault = "torch/_functorch/_aot_autograd/frontend_utils.py, _detect_attribute_assignment"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """A layer that forward puts into training mode, as for Monte Carlo dropout, is still there after the export.
 

@@ -12,8 +12,14 @@
 # signatures = [["outputs", "mismatch", "value"]]
 # fix = "literals_get_names_of_their_own"
 # upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/export/_trace.py, _remap_constants, and lift_constants_pass: the free name for a literal"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """A buffer of 5 is added to a tensor of 1; strict export adds the tensor to itself, and says nothing.
 

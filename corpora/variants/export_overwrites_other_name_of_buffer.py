@@ -12,8 +12,14 @@
 # signatures = [["state", "mismatch", "value", "buffer"]]
 # fix = "refuse_assignment_of_shared_buffers"
 # upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/export/_trace.py, _make_fx_helper: aten.copy_ into memory that other state has too"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """`start` is the tensor that `count` is at first: eager leaves 0 in it, the exported program 1.
 

@@ -12,8 +12,14 @@
 # signatures = [["fake", "mismatch", "shape", "aten.mul.Tensor"]]
 # fix = "record_assignment_to_data"
 # upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/fx/experimental/proxy_tensor.py, PreDispatchTorchFunctionMode: Tensor.data.__set__"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """`y.data = x[:1]` gives `y` one element; the program doubles two, and says that they are one.
 

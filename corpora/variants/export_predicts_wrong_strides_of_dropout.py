@@ -11,11 +11,16 @@
 # status = "open"
 # signatures = [["fake", "mismatch", "stride", "aten.dropout.default"]]
 # fix = "dropout_returns_input"
-# affected = ["2.9.1", "2.11.0", "2.13.0"]
-# unaffected = ["2.14.1"]
 # upstream = "https://github.com/pytorch/pytorch/issues/115249"
 # upstream-match = "mechanism"
 # at-fault = "torch/_decomp/decompositions.py, dropout: returns input.clone()"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "fixed"
+# "2.15.0" = "fixed"
 # ///
 """Dropout in eval mode returns its input; the graph says that it returns a contiguous copy.
 

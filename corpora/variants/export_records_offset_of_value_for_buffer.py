@@ -12,8 +12,14 @@
 # signatures = [["fake", "mismatch", "offset", "aten.copy_.default"]]
 # fix = "write_back_clones_of_assigned_buffers"
 # upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/export/_trace.py, _export_to_aten_ir_make_fx: copy_ gets the metadata of its source"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """`part` is the second element of its memory; the copy_ into it is said to begin at the first.
 

@@ -11,9 +11,15 @@
 # status = "open"
 # signatures = [["outputs", "crash", "run", "NameError"]]
 # fix = "guard_members_by_plain_value"
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # upstream = ""
 # at-fault = "torch/export/_unlift.py, _get_input_guards_for_graph: a guard is written with a formatted value"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """Called with Mode.FAST, as it was exported, `ep.module()` raises NameError: name 'Mode' is not defined.
 

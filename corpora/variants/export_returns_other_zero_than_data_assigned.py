@@ -12,8 +12,14 @@
 # signatures = [["outputs", "mismatch", "sign-of-zero", "output-views-buffer"]]
 # fix = "record_assignment_to_data"
 # upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/fx/experimental/proxy_tensor.py, PreDispatchTorchFunctionMode: Tensor.data.__set__"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """`y.data = self.zero` gives `y` the 0.0 of the buffer; the program returns what `y` was before, -0.0.
 

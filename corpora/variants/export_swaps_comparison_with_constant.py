@@ -12,8 +12,14 @@
 # signatures = [["outputs", "mismatch", "stride"]]
 # trigger = ["op.compare", "state.constant"]
 # upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/export/_trace.py, non-strict tracing: plain constants meet fake inputs as they are"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """While export traces, x is a FakeTensor and the constant is a plain tensor: Python asks the subclass first.
 

@@ -12,8 +12,14 @@
 # signatures = [["purity", "mismatch", "export", "constant"]]
 # fix = "refuse_to_replace_constants"
 # upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/export/_trace.py, _export_to_aten_ir_make_fx: constants are not made fake"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """Exporting destroys the model's tensor: its memory is replaced by that of a fake tensor.
 

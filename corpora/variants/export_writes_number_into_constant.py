@@ -12,8 +12,14 @@
 # signatures = [["purity", "mismatch", "export", "constant", "value"]]
 # fix = "fold_no_writes_to_real_tensors"
 # upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/fx/experimental/proxy_tensor.py, proxy_call: runs a copy_ of a constant for real"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "fixed"
 # ///
 """Exporting a model must not change it: here it sets a scale to 2, which calls alone should do.
 

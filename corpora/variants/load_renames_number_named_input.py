@@ -12,8 +12,14 @@
 # signatures = [["structure", "mismatch", "signature", "inputs"]]
 # fix = "load_restores_names_of_constant_inputs"
 # upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/_export/serde/serialize.py, deserialize_graph: lets FX rename what is no tensor"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """Saved and loaded, the graph has an input `input_1`; its signature, and the graph before, say `input`.
 

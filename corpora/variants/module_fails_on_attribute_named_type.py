@@ -12,8 +12,14 @@
 # signatures = [["outputs", "crash", "lower", "KeyError"]]
 # fix = "graph_module_copies_attributes_named_as_methods"
 # upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/fx/graph_module.py, _copy_attr: makes a buffer of every tensor"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """A model with a tensor attribute `type` is exported, and `ep.module()` raises KeyError.
 

@@ -13,8 +13,14 @@
 # unmasked = [["outputs", "crash", "lower", "UserError"]]
 # fix = "module_keeps_range_constraints_under_private_name"
 # upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/export/_unlift.py, _StatefulGraphModule.__init__: range_constraints"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """A model with a buffer named `range_constraints` is exported, and `ep.module()` raises TypeError.
 

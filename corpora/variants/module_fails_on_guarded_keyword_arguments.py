@@ -11,10 +11,16 @@
 # status = "open"
 # signatures = [["outputs", "crash", "export", "AssertionError", "non_strict_utils.py:make_constraints"]]
 # fix = "order_further_keywords_as_traced"
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # upstream = "https://github.com/pytorch/pytorch/issues/150022"
 # upstream-match = "symptom"
 # at-fault = "torch/export/_unlift.py, _force_gm_signature_match: renames the items of *args alone"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """A model that halves one of its `**options`, of a dynamic size, cannot be exported, or cannot be called.
 

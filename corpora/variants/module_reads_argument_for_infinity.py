@@ -12,8 +12,14 @@
 # signatures = [["outputs", "mismatch", "value"]]
 # fix = "fx_restores_builtins_hidden_by_arguments"
 # upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/fx/graph.py, _gen_python_code: an argument hides a global of the code, inf for one"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """A tensor of 2 is clamped to at most infinity; exported, it is clamped to the argument named `inf`, 1.
 

@@ -22,10 +22,14 @@
 # ]
 # fix = "pipeline_assigns_all_names"
 # upstream = ""
-# affected = ["2.11.0", "2.13.0", "2.14.1"]
-# unaffected = ["2.9.1"]
-# regression-since = "2.11.0"
 # at-fault = "torch/distributed/pipelining/_IR.py, Pipe._from_traced: 'parent exists, ... -> assign'"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "fixed"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """A layer that two containers hold: AssertionError: Attribute 'out_proj' not found in model.
 

@@ -14,8 +14,14 @@
 # ]
 # fix = "pipeline_names_state_as_stages_do"
 # upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/distributed/pipelining/_IR.py, Pipe._from_traced: inputs_to_state[attr.name]"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """The stage computes a mean and reads the buffer `mean`: calling it, `mean_1` is missing.
 

@@ -15,8 +15,14 @@
 # unmasked = [["outputs", "crash", "lower", "ValueError"], ["outputs", "crash", "lower", "UserError"]]
 # fix = "pipeline_refuses_names_of_graph_module"
 # upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/distributed/pipelining/_IR.py, Pipe._from_traced: stages are GraphModules"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """Eager runs; making a pipeline of it raises "attribute 'recompile' already exists".
 

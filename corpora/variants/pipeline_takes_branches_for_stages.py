@@ -22,9 +22,14 @@
 # ]
 # fix = "pipeline_keeps_subgraphs"
 # upstream = ""
-# affected = ["2.11.0", "2.13.0", "2.14.1"]
-# undecided = ["2.9.1"]
 # at-fault = "torch/distributed/pipelining/_IR.py, Pipe._from_traced: not all children are stages"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "other"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """Any torch.cond, while_loop or map: RuntimeError: Unable to find nn_module_stack for node sin.
 

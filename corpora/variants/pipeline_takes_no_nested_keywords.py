@@ -20,8 +20,14 @@
 # ]
 # fix = "pipeline_flattens_inputs"
 # upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/distributed/pipelining/_IR.py, Pipe.forward: Signature.bind of the names of leaves"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """A keyword that is a tuple of tensors: TypeError: missing a required argument: 'pair_0'.
 

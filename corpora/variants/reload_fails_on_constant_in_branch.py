@@ -22,8 +22,14 @@
 # ]
 # fix = "export_takes_constants_out_of_bodies"
 # upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/_export/passes/lift_constants_pass.py, lift_constants_pass: not in bodies"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """A branch adds torch.tensor(1.0); export takes it, and save says that no getattr node should hold a tensor.
 

@@ -12,8 +12,13 @@
 # signatures = [["fake", "mismatch", "offset", "reload"]]
 # fix = "load_restores_storage_offsets"
 # upstream = ""
-# affected = ["2.13.0"]
 # at-fault = "torch/_export/serde/serialize.py, deserialize_tensor_meta: empty_strided without storage_offset"
+#
+# [tool.exportdiff.versions]
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """A loop keeps what all its steps give, for backward, and returns the last row: its offset is unbacked.
 

@@ -22,10 +22,14 @@
 # ]
 # fix = "save_refuses_members_that_are_numbers"
 # upstream = ""
-# affected = ["2.13.0", "2.14.1"]
-# unaffected = ["2.9.1", "2.11.0"]
-# regression-since = "2.13.0"
 # at-fault = "torch/_export/serde/serialize.py, handle_placeholder: takes members for numbers"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "fixed"
+# "2.11.0" = "fixed"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """Export takes a member of an IntEnum; saving neither writes nor refuses it, but fails an internal assertion.
 

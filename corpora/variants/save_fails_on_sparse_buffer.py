@@ -19,8 +19,13 @@
 # unmasked = [["guards", "mismatch", "recorded", "stride", "buffer"]]
 # fix = "save_pickles_lazy_conjugates"
 # upstream = ""
-# affected = ["2.13.0"]
 # at-fault = "torch/export/pt2_archive/_package.py, _should_use_pickle: subclasses only"
+#
+# [tool.exportdiff.versions]
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """A graph network keeps its adjacency matrix as a sparse buffer; the program runs, and cannot be saved.
 

@@ -12,8 +12,14 @@
 # signatures = [["gradients", "mismatch", "value", "input"]]
 # fix = "export_refuses_hooks_on_tensors"
 # upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/_dynamo/variables/tensor.py, _method_register_hook: a side effect that no graph records"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """The hook doubles the gradient of the input in eager; the exported program has no hook, and says nothing.
 

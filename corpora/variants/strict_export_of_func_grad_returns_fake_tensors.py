@@ -13,9 +13,14 @@
 # fix = "export_refuses_gradients_of_torch_func"
 # upstream = "https://github.com/pytorch/pytorch/issues/146719"
 # upstream-match = "symptom"
-# affected = ["2.13.0", "2.14.1"]
-# undecided = ["2.9.1", "2.11.0"]
 # at-fault = "torch/_functorch/eager_transforms.py, _wrap_tensor_for_grad: a C function that no mode sees"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "other"
+# "2.11.0" = "other"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """The model returns the derivative of sin. Strict export raises nothing; the program returns a FakeTensor.
 

@@ -12,9 +12,14 @@
 # signatures = [["outputs", "crash", "export", "SyntaxError"]]
 # fix = "dynamo_reads_keywords_with_getattr"
 # upstream = ""
-# affected = ["2.11.0", "2.13.0", "2.14.1"]
-# undecided = ["2.9.1"]
 # at-fault = "torch/_dynamo/source.py, AttrSource._name_template: str.isidentifier is true of keywords"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "other"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """A tensor attribute named `class`, set and read by name, makes strict export raise SyntaxError.
 

@@ -19,8 +19,13 @@
 # unmasked = [["purity", "mismatch", "run", "global", "raised", "functorch level"]]
 # fix = "dynamo_clones_outside_of_vmap"
 # upstream = ""
-# affected = ["2.13.0"]
 # at-fault = "torch/_dynamo/utils.py, clone_input: within the transform that the frame is in"
+#
+# [tool.exportdiff.versions]
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """A directional derivative of a layer: "Cannot access data pointer of Tensor that doesn't have storage".
 

@@ -12,10 +12,14 @@
 # signatures = [["outputs", "crash", "export", "IndexError", "guards.py:SHAPE_ENV"]]
 # fix = "inplace_view_of_input_by_any_name"
 # upstream = ""
-# affected = ["2.11.0", "2.13.0", "2.14.1"]
-# unaffected = ["2.9.1"]
-# regression-since = "2.11.0"
 # at-fault = "torch/_dynamo/variables/tensor.py, var_getattr: inputs are told by their source alone"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "fixed"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """`unsqueeze_` on what flatten returns, which is the buffer itself, ends strict export with an IndexError.
 

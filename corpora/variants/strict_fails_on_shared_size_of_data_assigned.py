@@ -22,9 +22,14 @@
 # ]
 # fix = "dynamo_keeps_sizes_of_inputs"
 # upstream = ""
-# affected = ["2.11.0", "2.13.0", "2.14.1"]
-# undecided = ["2.9.1"]
 # at-fault = "torch/_dynamo/variables/builtin.py, _call_setattr: tracked_fakes.remove(tf)"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "other"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """`x` and `y` have one size, a dynamic one; the model assigns to the .data of `x`.
 

@@ -17,8 +17,13 @@
 # ]
 # fix = "strict_names_modules_of_bound_methods"
 # upstream = ""
-# affected = ["2.13.0"]
 # at-fault = "torch/_dynamo/variables/nn_module.py, record_nn_module_stack: re.sub(...)"
+#
+# [tool.exportdiff.versions]
+# "2.11.0" = "fixed"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """The child is recorded as `forward.__self__.linear`, and unflatten raises "`forward` is not an nn.Module".
 

@@ -11,9 +11,14 @@
 # status = "open"
 # signatures = [["structure", "mismatch", "calls", "unknown"]]
 # fix = "strict_names_modules_as_registered"
-# affected = ["2.13.0"]
 # upstream = ""
 # at-fault = "torch/_dynamo/variables/nn_module.py, record_nn_module_stack: source.name"
+#
+# [tool.exportdiff.versions]
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """`norm` is recorded as run by `child.parent.norm`, and unflatten makes a module of that name.
 

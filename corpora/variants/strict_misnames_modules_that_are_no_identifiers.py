@@ -11,12 +11,16 @@
 # status = "open"
 # signatures = [["structure", "mismatch", "calls", "unknown"]]
 # fix = "strict_names_modules_without_getattr"
-# affected = ["2.11.0", "2.13.0", "2.14.1"]
-# unaffected = ["2.9.1"]
-# regression-since = "2.11.0"
 # upstream = "https://github.com/pytorch/pytorch/issues/130931"
 # upstream-match = "mechanism"
 # at-fault = "torch/_dynamo/variables/nn_module.py, record_nn_module_stack: source.name"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "fixed"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """`add` is recorded as run by `getattr(L['self'], 'down-sample')` instead of `down-sample`.
 

@@ -11,9 +11,15 @@
 # status = "open"
 # signatures = [["outputs", "crash", "run", "RuntimeError", "number of dimensions in the tensor input does"]]
 # fix = "nodes_of_regions_have_module_stack"
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # upstream = ""
 # at-fault = "torch/_dynamo/output_graph.py, OutputGraph.create_node, which records no nn_module_stack"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """`permute` is to get what the no_grad region gives; the unflattened module gives it the first row of `x`.
 

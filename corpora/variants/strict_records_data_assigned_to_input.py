@@ -11,9 +11,15 @@
 # status = "open"
 # signatures = [["guards", "mismatch", "recorded"]]
 # fix = "data_of_input_keeps_shape"
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # upstream = ""
 # at-fault = "torch/_dynamo/variables/builtin.py, call_setattr: .data becomes set_ on an input"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """`x.data = ...` with another shape: the exported program refuses the input that it was exported with.
 

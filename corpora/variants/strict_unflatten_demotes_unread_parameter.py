@@ -12,8 +12,14 @@
 # signatures = [["state", "mismatch"]]
 # fix = "unflatten_tells_parameters_from_their_views"
 # upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/export/unflatten.py, UnflattenedModule.__init__, restoring what is aliased or unused"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """`data` is the detached parameter `w`: after strict export, unflatten has a module without parameters.
 

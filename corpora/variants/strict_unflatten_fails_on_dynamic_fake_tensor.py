@@ -12,9 +12,14 @@
 # signatures = [["outputs", "crash", "lower", "TypeError", "unflatten.py:unflatten", "unflatten.py:__init__"]]
 # fix = "strict_records_reading_of_data"
 # upstream = ""
-# affected = ["2.11.0", "2.13.0", "2.14.1"]
-# undecided = ["2.9.1"]
 # at-fault = "torch/_dynamo/variables/tensor.py, TensorVariable.method_attr_data: _get_data_attr"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "other"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """The exported program holds a fake tensor with symbols for sizes, and unflatten raises a TypeError.
 

@@ -12,8 +12,13 @@
 # signatures = [["outputs", "crash", "lower", "TypeError", "_swap.py:_swap_modules"]]
 # fix = "swap_keeps_calls_under_private_name"
 # upstream = ""
-# affected = ["2.13.0"]
 # at-fault = "torch/export/_swap.py, _swap_modules: gm.module_call_graph = ep.module_call_graph"
+#
+# [tool.exportdiff.versions]
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """A model with a buffer named `module_call_graph` is exported, and swapping a child raises TypeError.
 

@@ -12,8 +12,13 @@
 # signatures = [["outputs", "crash", "run", "TypeError", "takes positional arguments but were given"]]
 # fix = "unflatten_sinks_arguments_by_place"
 # upstream = ""
-# affected = ["2.13.0"]
 # at-fault = "torch/export/unflatten.py, _sink_params: n.name not in module_id_to_inputs_removed"
+#
+# [tool.exportdiff.versions]
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """A child is called with its own weight, returns the weight, and is called once more: it cannot be replaced.
 

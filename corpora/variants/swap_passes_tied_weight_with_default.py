@@ -11,9 +11,14 @@
 # status = "open"
 # signatures = [["outputs", "crash", "run", "TypeError", "takes from to positional arguments but were given"]]
 # trigger = ["state.held", "state.registered_again"]
-# affected = ["2.13.0"]
 # upstream = ""
 # at-fault = "torch/export/unflatten.py, _ModuleFrame.remap_input: add_placeholder for any input"
+#
+# [tool.exportdiff.versions]
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """A decoder with a default argument, tied to an embedding, cannot be replaced after unflatten."""
 

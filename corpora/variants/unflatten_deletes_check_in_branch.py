@@ -12,8 +12,14 @@
 # signatures = [["structure", "mismatch", "steps", "missing", "cond"]]
 # fix = "regions_have_the_effects_of_their_bodies"
 # upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/fx/node.py, Node.is_impure: higher order operators are pure, whatever their subgraphs do"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """An input that torch._check refuses: eager and `ep.module()` raise, the unflattened module goes on.
 

@@ -12,9 +12,14 @@
 # signatures = [["structure", "mismatch", "steps", "missing", "map_impl"]]
 # fix = "regions_have_the_effects_of_their_bodies"
 # upstream = ""
-# affected = ["2.13.0", "2.14.1"]
-# undecided = ["2.9.1", "2.11.0"]
 # at-fault = "torch/fx/node.py, Node.is_impure: higher order operators are pure, whatever their subgraphs do"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "other"
+# "2.11.0" = "other"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """A row that torch._check refuses: eager and `ep.module()` raise, the unflattened module goes on.
 

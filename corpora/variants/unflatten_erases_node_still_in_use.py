@@ -22,8 +22,14 @@
 # ]
 # fix = "inline_forgets_no_users"
 # upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/_export/utils.py, node_inline_: new_output.users.clear()"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """`y` is read by an in-place op and by a no_grad region; the exported graph knows of the region alone.
 

@@ -20,8 +20,14 @@
 # ]
 # fix = "write_back_clones_of_assigned_buffers"
 # upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/export/_trace.py, _make_fx_helper: `new_node.meta = name_node.meta`"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """`self.state = self.cell(x)`: the unflattened module cannot be called.
 

@@ -24,8 +24,14 @@
 # unmasked = [["structure", "mismatch", "steps", "missing", "operator"]]
 # fix = "unflatten_passes_what_is_no_mutation"
 # upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/export/unflatten.py, _IVals.read: mf.remap_input(node.args[0])"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """Rotary embeddings cast a buffer to float32 under no_grad, as those of Llama do: a second call fails.
 

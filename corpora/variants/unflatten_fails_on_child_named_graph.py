@@ -15,8 +15,14 @@
 # unmasked = [["outputs", "crash", "lower", "UserError"]]
 # fix = "unflatten_refuses_names_of_its_modules"
 # upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/export/unflatten.py, UnflattenedModule, InterpreterModule: attributes next to the model's"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """A model with a child named `graph` is exported, and `unflatten` raises KeyError.
 

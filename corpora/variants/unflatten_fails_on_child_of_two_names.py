@@ -12,10 +12,14 @@
 # signatures = [["outputs", "crash", "run", "AttributeError", "object has no attribute"]]
 # fix = "unflatten_shares_children_under_one_name"
 # upstream = ""
-# affected = ["2.11.0", "2.13.0", "2.14.1"]
-# unaffected = ["2.9.1"]
-# regression-since = "2.11.0"
 # at-fault = "torch/export/unflatten.py, _ModuleFrame.__init__: base_module_frame.module._modules"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "fixed"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """The two calls are alike, and the unflattened module has no attribute 'graph_module' when it is called.
 

@@ -22,8 +22,14 @@
 # ]
 # fix = "unflatten_leaves_created_module"
 # upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/export/unflatten.py, _ModuleFrame.__init__: _modules are those of an earlier call"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """The first call of `outer` is unused; before the third, its grandchild is called by its other name.
 

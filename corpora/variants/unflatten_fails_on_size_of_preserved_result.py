@@ -12,8 +12,13 @@
 # signatures = [["outputs", "crash", "run", "RuntimeError", "The size of tensor must match the size"]]
 # fix = "unflatten_reads_sizes_of_arguments"
 # upstream = ""
-# affected = ["2.13.0"]
 # at-fault = "torch/export/unflatten.py, _ModuleFrame.copy_sym_call_function: remap_input, x.args"
+#
+# [tool.exportdiff.versions]
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """The number of positive elements has one node in the graph: the size of `kept`, which no call returns.
 

@@ -17,8 +17,13 @@
 # ]
 # fix = "unflatten_roots_nodes_of_no_module"
 # upstream = ""
-# affected = ["2.13.0"]
 # at-fault = "torch/export/unflatten.py, _fix_nn_module_stacks: prev_fqn, *next_fqns = fqns"
+#
+# [tool.exportdiff.versions]
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """The model returns how many elements `x[::2]` has. The program computes that, and cannot be unflattened.
 

@@ -17,8 +17,13 @@
 # ]
 # fix = "unflatten_tells_parameters_by_identity"
 # upstream = ""
-# affected = ["2.13.0"]
 # at-fault = "torch/export/unflatten.py, UnflattenedModule.__init__: _id"
+#
+# [tool.exportdiff.versions]
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """A graph network keeps its adjacency matrix as a sparse buffer; the program runs, and cannot be unflattened.
 

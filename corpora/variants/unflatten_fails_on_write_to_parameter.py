@@ -13,8 +13,14 @@
 # unmasked = [["structure", "mismatch", "steps", "extra", "operator"]]
 # fix = "unflatten_writes_back_to_parameters"
 # upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/export/unflatten.py, _inplace_buffer_and_input_mutations: buffers and inputs only"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """The model adds 1 to its parameter under no_grad; once decomposed and unflattened it has an output too many.
 

@@ -22,8 +22,14 @@
 # ]
 # fix = "unflatten_keys_graph_attributes_by_module"
 # upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/export/unflatten.py, _copy_graph_attrs"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """The first call of `outer` leaves no node, so that only `outer@1` exists: AssertionError.
 

@@ -12,8 +12,13 @@
 # signatures = [["state", "mismatch", "requires-grad", "buffer"]]
 # fix = "unflatten_writes_back_to_parameters"
 # upstream = ""
-# affected = ["2.13.0"]
 # at-fault = "torch/export/unflatten.py, _inplace_buffer_and_input_mutations: copy_ with autograd on"
+#
+# [tool.exportdiff.versions]
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """The model keeps a mean under no_grad; decomposed and unflattened, it makes the mean require grad.
 

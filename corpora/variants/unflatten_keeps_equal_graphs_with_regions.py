@@ -12,8 +12,14 @@
 # signatures = [["structure", "mismatch", "variants", "needless"]]
 # fix = "unflatten_compares_graphs_by_content"
 # upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/export/unflatten.py, _check_graph_equivalence: graphs are compared by their names"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """`child` is called twice, in the same way; `unflatten(ep).child` is run for the first of the two calls only.
 

@@ -12,8 +12,14 @@
 # signatures = [["outputs", "mismatch", "value"]]
 # fix = "unflatten_writes_each_value_to_the_state"
 # upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/export/unflatten.py, _IVals.update: graph.inserting_after(node)"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """`Cell` copies its state, adds to the copy, and is called twice: eager gives 2, unflatten gives 1.
 

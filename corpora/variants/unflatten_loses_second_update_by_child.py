@@ -13,8 +13,14 @@
 # unmasked = [["structure", "mismatch", "steps", "extra", "operator"]]
 # fix = "unflatten_writes_each_value_to_the_state"
 # upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/export/unflatten.py, _IVals.update: (node.args[0], node)"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """`child` adds 1 to a buffer twice, and its parent once more: eager gives 2 + 3, unflatten gives 2 + 2.
 

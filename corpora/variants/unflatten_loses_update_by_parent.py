@@ -13,8 +13,14 @@
 # unmasked = [["structure", "mismatch", "steps", "extra", "operator"]]
 # fix = "unflatten_updates_state_in_root"
 # upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/export/unflatten.py, UnflattenedModule.__init__: self.ivals.update(seen_modules.values())"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """The root updates a buffer before and after `child` reads it; decomposed and unflattened, `child` reads 0.
 

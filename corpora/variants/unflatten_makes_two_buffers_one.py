@@ -12,8 +12,14 @@
 # signatures = [["sharing", "mismatch", "several-tensors-became-one"]]
 # trigger = ["state.one_storage"]
 # upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/export/unflatten.py, _id: shape, stride and memory, not identity"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """`whole` and `same` are two tensors in one memory; in the unflattened module they are one object.
 

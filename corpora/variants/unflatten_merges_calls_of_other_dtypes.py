@@ -12,8 +12,14 @@
 # signatures = [["outputs", "mismatch", "dtype"]]
 # fix = "unflatten_compares_graphs_by_content"
 # upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/export/unflatten.py, _check_graph_equivalence"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """The second call of `outer` compares, the first takes a sum: unflatten has both take the sum.
 

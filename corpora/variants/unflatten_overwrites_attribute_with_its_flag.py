@@ -12,8 +12,14 @@
 # signatures = [["outputs", "mismatch", "value"]]
 # fix = "unflatten_keeps_flags_under_private_names"
 # upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/export/unflatten.py, UnflattenedModule.__init__: check_input_constraints, adapted"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """An attribute of 5 is added to the input; after unflatten True is added instead, which is 1.
 

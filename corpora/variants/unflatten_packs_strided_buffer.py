@@ -12,8 +12,14 @@
 # signatures = [["state", "mismatch"]]
 # fix = "unflatten_copies_memory_once"
 # upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/export/unflatten.py, UnflattenedModule.__init__, the loop over graph_signature.buffers"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """A buffer with gaps in memory: eager gives [0, 2], `ep.module()` too, unflatten gives [0, 4].
 

@@ -12,8 +12,14 @@
 # signatures = [["outputs", "crash", "run", "TypeError"]]
 # fix = "effect_removal_keeps_arguments"
 # upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/export/_remove_effect_tokens_pass.py, _remove_effect_tokens: eliminate_dead_code"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """The result of `child` is not used, but it counts its calls. The eager `child`, put in its place, gets None.
 

@@ -12,8 +12,14 @@
 # signatures = [["outputs", "crash", "run", "RuntimeError", "Node referenced nonexistent target"]]
 # fix = "literals_are_named_after_all_readers"
 # upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/_export/passes/lift_constants_pass.py, get_constant_fqn: not the module of the region"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """The tensor is called `child.lifted_tensor_0`, but it is the root that reads it, and hands it to the region.
 

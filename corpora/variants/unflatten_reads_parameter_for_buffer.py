@@ -12,8 +12,14 @@
 # signatures = [["structure", "mismatch", "steps", "operands", "buffer", "parameter"]]
 # fix = "unflatten_tells_parameters_from_their_views"
 # upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/export/unflatten.py, UnflattenedModule.__init__, consts_map"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """The model compares with the buffer `data`; the unflattened module does so with the parameter `w`.
 

@@ -15,8 +15,14 @@
 # ]
 # trigger = ["state.one_storage"]
 # upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/export/unflatten.py, UnflattenedModule.__init__, _id: no dtype in _TensorID"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """`bits` is `scale` viewed as int32; in the unflattened module it is `scale`, and the result is float32."""
 

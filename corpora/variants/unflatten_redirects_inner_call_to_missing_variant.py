@@ -12,9 +12,14 @@
 # signatures = [["outputs", "crash", "run", "RuntimeError", "Node referenced nonexistent target"]]
 # fix = "unflatten_hangs_variant_where_it_is_called"
 # upstream = ""
-# affected = ["2.13.0", "2.14.1"]
-# undecided = ["2.9.1", "2.11.0"]
 # at-fault = "torch/export/unflatten.py, _deduplicate_modules: seen_target = _compute_accessor(...)"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "other"
+# "2.11.0" = "other"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """In `outer`, the second call of seq.0 is redirected to seq.0@1, which hangs under seq@1, not under seq.
 

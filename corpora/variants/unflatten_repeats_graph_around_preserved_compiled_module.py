@@ -12,8 +12,13 @@
 # signatures = [["outputs", "crash", "run", "RuntimeError"]]
 # fix = "preserve_no_call_of_graph_module"
 # upstream = ""
-# affected = ["2.13.0"]
 # at-fault = "torch/_export/passes/collect_tracepoints_pass.py, CollectTracepointsPass.call: popitem"
+#
+# [tool.exportdiff.versions]
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """A block calls its compiled layer twice. With the call of the layer preserved, unflatten is silently wrong.
 

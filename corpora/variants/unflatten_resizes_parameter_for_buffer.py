@@ -12,8 +12,14 @@
 # signatures = [["outputs", "crash", "run", "RuntimeError", "cannot resize variables that require grad"]]
 # fix = "unflatten_tells_parameters_from_their_views"
 # upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/export/unflatten.py, UnflattenedModule.__init__, consts_map"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """A buffer that is the detached parameter: resizing it in place fails after unflatten.
 

@@ -11,9 +11,15 @@
 # status = "open"
 # signatures = [["outputs", "mismatch", "shape", "fresh"]]
 # fix = "graph_modules_have_a_root"
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # upstream = ""
 # at-fault = "torch/export/_trace.py, _aot_export_non_strict: it keeps stacks without the root"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """The unflattened root takes what it handed to the layer for its outputs: as many as the model has.
 

@@ -12,8 +12,14 @@
 # signatures = [["outputs", "mismatch", "identity", "input", "output", "new", "probe"]]
 # fix = "unflatten_checks_guards"
 # upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/export/unflatten.py, UnflattenedModule.process_forward_inputs"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """A branch on a dynamic size: for three rows eager gives a copy, unflatten gives the input.
 

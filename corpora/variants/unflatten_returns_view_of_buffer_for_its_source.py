@@ -11,9 +11,14 @@
 # status = "open"
 # signatures = [["aliasing", "mismatch", "became-shared", "buffer", "output"]]
 # fix = "copies_of_outputs_stay"
-# affected = ["2.13.0"]
 # upstream = ""
 # at-fault = "torch/export/exported_program.py, _remove_unnecessary_copy_op_pass: replace_all_uses_with"
+#
+# [tool.exportdiff.versions]
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """`self.last.copy_(y); return y.view(-1)`: unflattened, the result is overwritten by the next call.
 

@@ -12,8 +12,14 @@
 # signatures = [["outputs", "mismatch", "value", "fresh"]]
 # fix = "children_of_wrapped_forward_keep_names"
 # upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/fx/experimental/proxy_tensor.py, _ModuleStackTracer.getattr: proxy_type(attr_val, attr)"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """The unflattened model runs the Tanh of the expert twice, and `act`, a ReLU, not at all.
 

@@ -12,8 +12,14 @@
 # signatures = [["outputs", "mismatch", "identity", "buffer", "output"]]
 # fix = "unflatten_shares_constants"
 # upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/export/unflatten.py, UnflattenedModule.__init__, the loop over constants"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """`same` is the buffer `state`; what `relu` returns is that very tensor in eager, another after unflatten.
 

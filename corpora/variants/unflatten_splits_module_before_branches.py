@@ -12,8 +12,14 @@
 # signatures = [["outputs", "crash", "run", "RuntimeError", "aten Expected value of type for argument but"]]
 # fix = "split_module_keeps_get_attr_in_place"
 # upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/_export/utils.py, sequential_split (torch/fx/passes/split_module.py, split_module)"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """The branches of torch.cond, in the root, end up between two operators of `child`, and split it in two.
 

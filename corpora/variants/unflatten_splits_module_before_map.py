@@ -22,10 +22,14 @@
 # ]
 # fix = "split_module_keeps_get_attr_in_place"
 # upstream = ""
-# affected = ["2.11.0", "2.13.0", "2.14.1"]
-# unaffected = ["2.9.1"]
-# regression-since = "2.11.0"
 # at-fault = "torch/_export/utils.py, sequential_split (torch/fx/passes/split_module.py, split_module)"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "fixed"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """`child` is run twice, both times as `x + 1`, and first on its buffer `k`, which has no rows to map over.
 

@@ -20,8 +20,14 @@
 # ]
 # fix = "split_module_keeps_get_attr_in_place"
 # upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/_export/utils.py, sequential_split (torch/fx/passes/split_module.py, split_module)"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """`neg` is to get what the no_grad region gives; the unflattened module gives it `x`, which requires grad.
 

@@ -12,8 +12,13 @@
 # signatures = [["outputs", "mismatch", "value"]]
 # fix = "unflatten_passes_what_is_no_mutation"
 # upstream = ""
-# affected = ["2.13.0"]
 # at-fault = "torch/export/unflatten.py, _IVals.read: mf.remap_input(node.args[0])"
+#
+# [tool.exportdiff.versions]
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """If the signature of a pruned module is preserved, unflatten computes with the mask in place of the weight.
 

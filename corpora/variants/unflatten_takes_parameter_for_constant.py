@@ -12,8 +12,14 @@
 # signatures = [["gradients", "mismatch", "none", "state", "new"]]
 # fix = "unflatten_tells_parameters_from_their_views"
 # upstream = ""
-# affected = ["2.9.1", "2.11.0", "2.13.0", "2.14.1"]
 # at-fault = "torch/export/unflatten.py, UnflattenedModule.__init__, consts_map"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """`part` cuts off the gradient of `w`; in the unflattened module `w` is trained nevertheless.
 

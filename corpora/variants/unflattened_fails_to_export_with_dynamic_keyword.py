@@ -12,9 +12,17 @@
 # signatures = [["outputs", "crash", "lower", "AssertionError", "non_strict_utils.py:make_constraints"]]
 # fix = "order_further_keywords_as_traced"
 # upstream = "https://github.com/pytorch/pytorch/issues/150022"
-# affected = ["2.9.1", "2.11.0", "2.13.0"]
-# unaffected = ["2.14.1"]
+# upstream-match = "mechanism"
+# upstream-fix = "https://github.com/pytorch/pytorch/pull/185736"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/export/_trace.py, _get_range_constraints: combined_args_traced_order"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "fixed"
+# "2.15.0" = "fixed"
 # ///
 """The result of unflatten cannot be exported again where a keyword argument has a dynamic size.
 

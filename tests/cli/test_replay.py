@@ -7,6 +7,7 @@ import pathlib
 import pytest
 
 from exportdiff.cli import main
+from exportdiff.core.torch_versions import torch_version
 
 HEADER = """\
 # /// script
@@ -19,7 +20,18 @@ def make():
     return None
 """
 
+
+def tried_here(shown: str) -> str:
+    """Return a header that says what the file shows on the torch that runs the tests."""
+    table = f'#\n# [tool.exportdiff.versions]\n# "{torch_version()}" = "{shown}"\n# ///\ndef'
+    return HEADER.format("open").replace("# ///\ndef", table)
+
+
 FILES = {
+    "fixed_here": (tried_here("fixed") + "print('ok')\n", "as recorded"),
+    "shows_again": (tried_here("fixed") + "import sys\nsys.exit(1)\n", "BROKEN"),
+    "other_here": (tried_here("other") + "import os\nos._exit(3)\n", "as recorded"),
+    "mended_here": (tried_here("shows") + "print('ok')\n", "FIXED"),
     "ok_open": (HEADER.format("open") + "import sys\nprint('BUG')\nsys.exit(1)\n", "as recorded"),
     "ok_seed": (HEADER.format("seed") + "import sys\nprint('ok')\nsys.exit(0)\n", "as recorded"),
     "fixed": (HEADER.format("open") + "print('ok')\n", "FIXED"),
@@ -44,6 +56,8 @@ DETAILS = {
     "no_make": "defines no make()",
     "imports_numpy": "imports numpy",
     "fixed": "exportdiff corpus close",
+    "fixed_here": "(fixed on this torch) ok",
+    "shows_again": "(was fixed on this torch)",
     "endless": "no answer within 2 s",
     "segfault": "SIGSEGV",
     "odd_exit": "exit code 3",

@@ -426,9 +426,9 @@ def test_the_file_of_a_finding_names_the_versions(tmp_path: pathlib.Path) -> Non
     )
     folder = Folder(tmp_path)
     entry = read_entry(folder.repro(broken.fingerprint))
-    assert (entry.affected, entry.unaffected) == (("2.14.1",), ("2.13.0",))
-    assert entry.regression_since == "2.14.1"
-    assert read_entry(folder.repro(other.fingerprint)).affected == ("2.14.1", "2.13.0")
+    assert entry.versions.rows == (("2.13.0", "fixed"), ("2.14.1", "shows"))
+    shown = read_entry(folder.repro(other.fingerprint)).versions
+    assert shown.rows == (("2.13.0", "shows"), ("2.14.1", "shows"))
 
 
 def test_without_another_torch_nothing_is_said(tmp_path: pathlib.Path) -> None:

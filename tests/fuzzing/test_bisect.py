@@ -10,12 +10,13 @@ from exportdiff.cli import main
 from exportdiff.core.errors import UsageError
 from exportdiff.fuzzing.other_torch import bisecting, environments
 from exportdiff.fuzzing.other_torch import cache as kept
-from exportdiff.fuzzing.other_torch.bisecting import History, Transition, VersionResult, age, histories
+from exportdiff.fuzzing.other_torch.bisecting import History, VersionResult, histories
 from exportdiff.fuzzing.other_torch.environments import READY, NotInstalledError, environment_of, wanted
 from exportdiff.fuzzing.other_torch.messages import FileAnswer
 from exportdiff.fuzzing.other_torch.probe import Interpreter, running_interpreter
-from exportdiff.known.corpus.affected import with_versions
-from exportdiff.known.corpus.entry import read_entry
+from exportdiff.interfaces.reports.versions_page import versions_page
+from exportdiff.known.corpus.entry import Entry, read_entry
+from exportdiff.known.corpus.versions import Shown, versions, with_versions
 
 FILE = """\
 # /// script
@@ -24,7 +25,6 @@ FILE = """\
 # [tool.exportdiff]
 # title = "a title"
 # status = "open"
-# affected = "2.13.0"
 # fix = "a_fix"
 # ///
 '''An explanation.'''
@@ -42,33 +42,17 @@ if __name__ == "__main__":
 """
 
 
-def test_versions_are_sorted_by_age() -> None:
-    expected = ["2.5.1", "2.9.1", "2.11.0", "2.15.0.dev20261101", "2.15.0.dev20261102", "2.15.0rc1", "2.15.0"]
-    assert sorted(set(expected), key=age) == expected
-    assert age("2.9.1+cpu") == age("2.9.1")
-
-
-def history(**outcomes: str) -> History:
-    return History(tuple(VersionResult(torch, outcome, "") for torch, outcome in outcomes.items()))  # type: ignore[arg-type]
-
-
-def test_a_bug_appears_and_is_fixed() -> None:
-    found = history(a="not there", b="another failure", c="there", d="there", e="not there")
-    assert found.changes == (Transition("appeared", "a", "c"), Transition("fixed", "d", "e"))
-    assert (found.affected, found.unaffected, found.undecided) == (("c", "d"), ("a", "e"), ("b",))
-    assert found.regression_since == "c"
-
-
-def test_a_bug_of_the_oldest_version_is_no_regression() -> None:
-    assert history(a="there", b="there").regression_since == ""
-    assert history(a="another failure", b="there").regression_since == ""
-
-
 ENDS = {
-    "raise SystemExit(1)": "there",
-    "raise SystemExit(0)": "not there",
-    "raise SystemExit(3)": "another failure",
-    "raise KeyError('a')": "another failure",
+    "raise SystemExit(1)": "shows",
+    "raise SystemExit(0)": "fixed",
+    "raise SystemExit(3)": "other",
+    "raise KeyError('a')": "other",
+    "torch.a_name_of_another_version": "cannot run",
+    "from torch.export import a_name_of_another_version": "cannot run",
+    "torch.export.export(*make(), an_argument_of_another_version=1)": "cannot run",
+    "torch.ops.aten.an_operator_of_another_version(1)": "cannot run",
+    "torch.nn.ReLU().a_name": "other",
+    "None + 1": "other",
 }
 
 
@@ -89,7 +73,9 @@ def test_a_run_is_kept_by_torch_and_code_whatever_the_header_says(
     old, new = Interpreter(pathlib.Path("a"), "1.0"), Interpreter(pathlib.Path("b"), "1.1")
     text = FILE.replace("CODE", "1")
     kept.store_run(old, text, FileAnswer(1, "line"))
-    edited = with_versions(text, ["1.0"], ["1.1"], "").replace("An explanation", "Another")
+    edited = with_versions(text, versions({"1.0": "shows", "1.1": "fixed"})).replace(
+        "An explanation", "Another"
+    )
     assert kept.cached_run(old, edited) == FileAnswer(1, "line")
     assert kept.cached_run(new, text) is None
     assert kept.cached_run(old, text.replace("SystemExit(1)", "SystemExit(0)")) is None
@@ -105,31 +91,66 @@ def test_kept_runs_are_not_run_again(tmp_path: pathlib.Path, monkeypatch: pytest
     entry, old = read_entry(file), Interpreter(pathlib.Path("a"), "1.0")
     kept.store_run(old, file.read_text(), FileAnswer(1, "line"))
     found = histories([entry], [old], seconds=1.0, workers=1, corpora=tmp_path, use_cache=True)
-    assert found[entry].affected == ("1.0",)
+    assert found[entry].versions.rows == (("1.0", "shows"),)
 
 
-# --- headers ---
+def test_a_bug_shows_if_it_does_with_one_of_its_hash_seeds(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(kept, "cache_folder", lambda: tmp_path / "cache")
+    monkeypatch.setattr(bisecting, "OtherTorch", None)
+    old = Interpreter(pathlib.Path("a"), "1.0")
+    entries = []
+    for name, codes in {"never": (0, 0, 0), "once": (0, 1), "broken": (3, 0, 0)}.items():
+        text = FILE.replace("CODE", f"'{name}'").replace("# fix", "# hash-seeds = 3\n# fix")
+        for seed, code in enumerate(codes):
+            kept.store_run(old, text, FileAnswer(code, ""), seed)
+        file = tmp_path / f"{name}.py"
+        file.write_text(text)
+        entries.append(read_entry(file))
+    found = histories(entries, [old], seconds=1.0, workers=1, corpora=tmp_path, use_cache=True)
+    shown = {entry.name: found[entry].rows[0].outcome for entry in entries}
+    assert shown == {"never": "fixed", "once": "shows", "broken": "other"}
 
 
-def test_lists_of_versions_in_a_header_are_replaced(tmp_path: pathlib.Path) -> None:
-    file = tmp_path / "file.py"
-    file.write_text(with_versions(FILE, ["2.9.1", "2.13.0"], ["2.14.1"], "2.9.1", ["2.5.1"]))
-    entry = read_entry(file)
-    versions = (entry.affected, entry.unaffected, entry.undecided)
-    assert versions == (("2.9.1", "2.13.0"), ("2.14.1",), ("2.5.1",))
-    assert (entry.regression_since, entry.fix, entry.title) == ("2.9.1", "a_fix", "a title")
-    again = with_versions(file.read_text(), ["2.14.1"], [], "")
-    assert again == FILE.replace('affected = "2.13.0"', 'affected = ["2.14.1"]')
-
-
-def test_lists_of_several_lines_are_replaced_as_a_whole() -> None:
-    long = FILE.replace('# affected = "2.13.0"', '# affected = [\n#     "2.9.1",\n#     "2.13.0",\n# ]')
-    assert with_versions(long, ["2.14.1"], [], "") == with_versions(FILE, ["2.14.1"], [], "")
-
-
-def test_a_file_without_a_header_is_refused() -> None:
-    with pytest.raises(ValueError, match="header"):
-        with_versions("import torch\n", [], [], "")
+def test_the_page_says_what_is_new_in_the_newest_version() -> None:
+    tried: dict[str, dict[str, Shown]] = {
+        "mended": {"1.0": "shows", "2.0": "fixed"},
+        "back": {"0.9": "shows", "1.0": "fixed", "2.0": "shows"},
+        "fresh": {"1.0": "fixed", "2.0": "shows"},
+        "unclear": {"1.0": "shows", "2.0": "other"},
+        "same": {"1.0": "shows", "2.0": "shows", "3.0": "fixed"},
+        "away": {"0.9": "shows", "1.0": "fixed", "2.0": "fixed"},
+    }
+    found = {
+        Entry(pathlib.Path(f"{name}.py"), title=f"title {name}"): versions(rows)
+        for name, rows in tried.items()
+    }
+    ran = {
+        entry: History((VersionResult("2.0", dict(each.rows)["2.0"], "KeyError"),))
+        for entry, each in found.items()
+    }
+    assert versions_page(found, ran).splitlines() == [
+        "## The corpus on torch 2.0",
+        "",
+        "### Broken: the file can no longer tell whether the bug is there (1)",
+        "",
+        "- `unclear`: KeyError (tried on 1.0: shows; on 2.0: fails in another way)",
+        "",
+        "### Shows again (1)",
+        "",
+        "- `back`: title back (tried on 0.9: shows; on 1.0: does not show; on 2.0: shows)",
+        "",
+        "### New: no earlier version that was tried has the bug (1)",
+        "",
+        "- `fresh`: title fresh (tried on 1.0: does not show; on 2.0: shows)",
+        "",
+        "### Fixed (1)",
+        "",
+        "- `mended`: title mended (tried on 1.0: shows; on 2.0: does not show)",
+        "",
+        "As before: 1 file with the bug, 1 without it.",
+    ]
 
 
 # --- environments ---

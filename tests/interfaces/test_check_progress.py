@@ -23,12 +23,13 @@ from exportdiff.judging.checks.outputs import OutputLeaf
 from exportdiff.known.attribution.explained import KnownCause, on_paths
 from exportdiff.known.corpus.entry import default_corpora
 from exportdiff.known.corpus.known_bug import KnownBug
+from exportdiff.known.corpus.versions import versions
 from exportdiff.known.corpus.workaround import Workaround
 from exportdiff.runtime.paths import parse
 from support.evidence_of import make_finding
 
 FINDING = make_finding("value")
-BUG = KnownBug("title", "cause", ("2.13.0",), (), "", Workaround("Copy instead."))
+BUG = KnownBug("title", "cause", versions({"2.13.0": "shows"}), "", Workaround("Copy instead."))
 KNOWN = Found(FINDING, (KnownCause("a_fix", "an_entry", BUG),))
 LATE = Found(FINDING, remark="the time limit was reached before it was explained", searched=False)
 

@@ -41,8 +41,10 @@ from exportdiff.interfaces.reports.tally import Tally
 from exportdiff.interfaces.reports.text import make_console
 from exportdiff.judging.results import PathResult, Status
 from exportdiff.known.attribution.classification import Classification
+from exportdiff.known.corpus.entry import OPEN
 from exportdiff.runtime.paths import parse
 from support.evidence_of import make_finding
+from support.folders import CORPORA
 from support.schemas import validator
 
 MODULE, UNFLATTEN = "nonstrict:module@cpu", "nonstrict:unflatten@cpu"
@@ -372,6 +374,28 @@ def test_the_end_of_a_campaign_fits_one_screen(folder: Folder, *, terminal: bool
     assert "not minimized: 8, 4 of them for lack of time; see summary.json" in lines
     assert "not counted, because no fresh process shows it: 1 masked" in lines
     assert "known: 12 bugs, counted on 13 of 24 programs; all in summary.json" in lines
+
+
+def test_known_bugs_that_are_fixed_in_a_newer_torch_are_counted_apart(tmp_path: pathlib.Path) -> None:
+    (tmp_path / OPEN).mkdir()
+    for name, rows in {"mended": {"1.0": "shows", "2.0": "fixed"}, "there": {"2.0": "shows"}}.items():
+        table = "\n".join(f'# "{torch}" = "{shown}"' for torch, shown in rows.items())
+        header = f'# [tool.exportdiff]\n# status = "open"\n# [tool.exportdiff.versions]\n{table}'
+        text = f"# /// script\n{header}\n# ///\ndef make(): ...\n"
+        (tmp_path / OPEN / f"{name}.py").write_text(text)
+    tally = Tally(corpora=tmp_path)
+    for name in ("mended", "there", "gone"):
+        tally(KnownSeen(2.0, name, name, FINDING, 1))
+    assert (len(tally.known), tally.known_fixed) == (3, 1)
+
+
+def test_the_end_of_a_campaign_names_the_ids_of_known_bugs(folder: Folder) -> None:
+    names = ("strict_drops_assigned_buffer", "not_in_the_corpus")
+    seen = [KnownSeen(1.0, name, name, FINDING, 3) for name in names]
+    end = [CampaignFinished(2.0, "examples")]
+    lines = shown_at_the_end(folder, [*seen, *end], Tally(corpora=CORPORA)).splitlines()
+    named = {"  0 programs: XD200 strict_drops_assigned_buffer", "  0 programs: not_in_the_corpus"}
+    assert named < set(lines)
 
 
 def test_progress_lines_are_short_and_say_what_is_minimized(folder: Folder) -> None:

@@ -25,6 +25,7 @@ from exportdiff.known.attribution.classification import NEW, Classification
 from exportdiff.known.attribution.explained import UNRESOLVED, ExplainedFinding
 from exportdiff.known.attribution.knowledge import knowledge
 from exportdiff.known.attribution.residual import ResidualFinding, sort_residual_findings
+from exportdiff.runtime.patching import fixes, live
 from exportdiff.runtime.patching.installed import install, only_these_fixes, without_fixes
 from exportdiff.runtime.paths import parse
 from support.evidence_of import make_finding
@@ -32,6 +33,7 @@ from support.evidence_of import make_finding
 Judge: TypeAlias = Callable[..., Verdict]
 
 SOURCE = "".join(f"def is_wrong_{name}():\n    return True\n\n\n" for name in "abcde")
+SOURCE += "MADE = []\n\n\ndef make(value):\n    def made():\n        return True\n\n    return made\n"
 VALUE = ("outputs", "mismatch", "value")
 SHAPE = ("outputs", "mismatch", "shape")
 TYPE = ("outputs", "mismatch", "type")
@@ -59,14 +61,9 @@ def corpora(tmp_path: pathlib.Path, torch_like: ModuleType) -> pathlib.Path:
     """Write a corpus with a fix for each of these functions, and entries for some of them."""
     (tmp_path / "corpora" / "open").mkdir(parents=True)
     (tmp_path / "corpora" / "fixes").mkdir()
-    path = torch_like.__name__.replace(".", "/") + ".py"
     for name in "abcde":
-        mended = SOURCE.replace(
-            f"is_wrong_{name}():\n    return True", f"is_wrong_{name}():\n    return False"
-        )
-        before, after = (text.splitlines(keepends=True) for text in (SOURCE, mended))
-        diff = "".join(difflib.unified_diff(before, after, f"a/{path}", f"b/{path}"))
-        (tmp_path / "corpora" / "fixes" / f"mends_{name}.patch").write_text(f"Mend {name}\n\n---\n{diff}")
+        start = f"is_wrong_{name}():\n    return "
+        write_fix(tmp_path, torch_like, name, f"{start}True", f"{start}False")
     entry(tmp_path, "a_value", VALUE, fix="mends_a")
     entry(tmp_path, "a_shape", SHAPE, fix="mends_a")
     entry(tmp_path, "b_value", VALUE, fix="mends_b")
@@ -74,6 +71,14 @@ def corpora(tmp_path: pathlib.Path, torch_like: ModuleType) -> pathlib.Path:
     entry(tmp_path, "with_cond", TYPE, trigger=["op.cond"])
     entry(tmp_path, "untriggered", TYPE)
     return tmp_path / "corpora"
+
+
+def write_fix(folder: pathlib.Path, module: ModuleType, name: str, old: str, new: str) -> None:
+    path = module.__name__.replace(".", "/") + ".py"
+    mended = SOURCE.replace(old, new)
+    before, after = (text.splitlines(keepends=True) for text in (SOURCE, mended))
+    diff = "".join(difflib.unified_diff(before, after, f"a/{path}", f"b/{path}"))
+    (folder / "corpora" / "fixes" / f"mends_{name}.patch").write_text(f"Mend {name}\n\n---\n{diff}")
 
 
 PLAIN = "def make():\n    ...\n"
@@ -428,11 +433,11 @@ def test_a_search_that_ends_early_says_so(
 
 
 def test_held_fixes_are_lifted_and_come_back(corpora: pathlib.Path, torch_like: ModuleType) -> None:
-    fixes = knowledge(corpora).fixes
-    install((fixes["mends_a"], fixes["mends_b"]))
+    known = knowledge(corpora).fixes
+    install((known["mends_a"], known["mends_b"]))
     try:
         assert not torch_like.is_wrong_a() and not torch_like.is_wrong_b()
-        with only_these_fixes((fixes["mends_c"],)):
+        with only_these_fixes((known["mends_c"],)):
             assert torch_like.is_wrong_a() and not torch_like.is_wrong_c()
             with without_fixes():
                 assert torch_like.is_wrong_c()
@@ -450,3 +455,17 @@ def test_knowledge_is_read_again_when_a_file_changes(corpora: pathlib.Path) -> N
     entry(corpora.parent, "further", VALUE)
     knowledge.cache_clear()
     assert len(knowledge(corpora).entries) == len(before.entries) + 1
+
+
+def test_functions_that_are_alive_by_chance_decide_nothing_for_other_processes(
+    corpora: pathlib.Path, torch_like: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A user's call can put functions of torch into one of torch's tables; there they must run the fix."""
+    write_fix(corpora.parent, torch_like, "f", "        return True", "        return value")
+    torch_like.MADE.append(torch_like.make(1))
+    assert knowledge(corpora).unusable == {"mends_f"}
+    torch_like.MADE.clear()
+    knowledge.cache_clear()
+    fixes._patched.cache_clear()
+    monkeypatch.setattr(live, "_LIVE", {})
+    assert knowledge(corpora).unusable == frozenset()

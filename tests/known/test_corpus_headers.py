@@ -6,10 +6,13 @@ import ast
 import re
 from collections import Counter, defaultdict
 
-from exportdiff.cli.corpus_list import markdown
+import pytest
+
+from exportdiff.cli import main
 from exportdiff.known.corpus.entry import OPEN, VARIANTS, Entry
 from exportdiff.known.corpus.first_difference import MARK, marked_lines, wrong_mark
 from support.folders import CORPORA
+from support.of_this_torch import PINNED
 from support.the_corpus import CANDIDATES, all_causes, entries
 
 ROOTS = {entry.name: entry for entry in entries(OPEN)}
@@ -22,16 +25,16 @@ def explanation(entry: Entry) -> str:
 
 
 def test_an_entry_says_how_severe_its_root_cause_is() -> None:
-    assert [name for name, entry in ROOTS.items() if not entry.severity or not entry.severity_because] == []
+    assert [name for name, entry in ROOTS.items() if not entry.severity or not entry.reach_because] == []
     assert [name for name, entry in ROOTS.items() if entry.variant_of] == []
     assert [name for name, entry in ROOTS.items() if not entry.cause.endswith((".", ".)"))] == []
-    long = [name for name, entry in ROOTS.items() if len(entry.severity_because.split()) > 20]
+    long = [name for name, entry in ROOTS.items() if len(entry.reach_because.split()) > 20]
     assert long == []
 
 
 def test_a_variant_names_the_entry_of_its_root_cause() -> None:
     assert {name: entry.variant_of for name, entry in OTHERS.items() if entry.variant_of not in ROOTS} == {}
-    assert [name for name, entry in OTHERS.items() if entry.severity or entry.severity_because] == []
+    assert [name for name, entry in OTHERS.items() if entry.severity or entry.reach_because] == []
     assert not ROOTS.keys() & OTHERS.keys()
 
 
@@ -47,25 +50,48 @@ def test_a_fix_belongs_to_one_root_cause() -> None:
 def test_a_variant_with_the_fix_of_its_entry_shows_otherwise() -> None:
     """What shows alike on the same path and versions, with the same fix, needs no file of its own."""
     shown = Counter(
-        (entry.fix, entry.path, entry.signatures, entry.affected)
+        (entry.fix, entry.path, entry.signatures, entry.versions.on("shows"))
         for entry in ALL.values()
         if entry.fix and entry.signatures
     )
     assert [key for key, count in shown.items() if count > 1] == []
 
 
-def test_the_page_of_bugs_shows_the_most_severe_root_causes() -> None:
-    page = (CORPORA.parent / "docs" / "bugs-found.md").read_text(encoding="utf-8")
-    shown = page.partition("<!-- corpus: begin -->\n")[2].partition("\n<!-- corpus: end -->")[0]
-    made = markdown(all_causes()[:15])
-    assert shown == made, "run: exportdiff corpus list --first 15 --markdown, and paste what it prints"
+def test_every_file_was_tried_on_the_pinned_torch_and_shows_there() -> None:
+    shown = {name: dict(entry.versions.rows).get(PINNED) for name, entry in ALL.items()}
+    assert {name: each for name, each in shown.items() if each != "shows"} == {}
 
 
-def test_root_causes_are_ordered_by_severity_and_silence() -> None:
-    order = [(cause.entry.severity, not cause.entry.silent) for cause in all_causes()]
-    assert order == sorted(order)
+def test_what_is_fixed_in_the_newest_torch_is_listed_apart(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(CORPORA.parent)
+    assert main(["corpus", "list"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    fixed = [cause.entry for cause in all_causes() if not cause.open]
+    assert [line for line in lines if line.startswith("fixed in")] == [
+        f"fixed in {each.versions.fixed_in[0]}  {each.file.relative_to(CORPORA.parent)}  {each.title}"
+        for each in fixed
+    ]
+    bugs = [line for line in lines if line.startswith(("A  ", "B  ", "C  "))]
+    assert len(bugs) == len(all_causes()) - len(fixed)
+
+
+def test_root_causes_are_ordered_by_severity_and_harm() -> None:
+    order = [(cause.entry.severity, cause.entry.harm, cause.entry.name) for cause in all_causes()]
+    harms = list(dict.fromkeys(harm for severity, harm, _ in order if severity != "A"))
+    assert order == sorted(order, key=lambda each: (each[0], harms.index(each[1]), each[2]))
+    assert (harms[0], harms[-1]) == ("silently wrong", "cosmetic")
     assert {cause.entry.name for cause in all_causes()} == ROOTS.keys()
     assert {each.name for cause in all_causes() for each in cause.variants} == OTHERS.keys()
+
+
+def test_a_severe_entry_without_the_thread_of_its_cause_was_searched_for() -> None:
+    severe = {name: entry for name, entry in ROOTS.items() if entry.severity in ("A", "B")}
+    unknown = [name for name, entry in severe.items() if entry.upstream_match != "mechanism"]
+    assert [name for name in unknown if not severe[name].upstream_searched] == []
+    nameless = [name for name, entry in ALL.items() if entry.upstream and not entry.upstream_match]
+    assert nameless == []
 
 
 def test_a_patch_says_of_which_kind_it_is() -> None:

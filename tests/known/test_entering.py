@@ -61,7 +61,7 @@ def test_corpus_add_makes_an_entry_from_a_repro_file(
     assert main(["corpus", "add", "repro.py", "--name", "adds_wrongly"]) == 0
     printed = capsys.readouterr().out
     assert "corpora/open/adds_wrongly.py" in printed
-    assert "severity and severity-because, or variant-of, at-fault, fix or trigger, upstream" in printed
+    assert "harm, reach and topics, or variant-of, at-fault, fix or trigger, upstream" in printed
     entry = read_entry(folder / "corpora" / "open" / "adds_wrongly.py")
     assert (entry.status, entry.problem, entry.title) == ("open", "", "One and one is not two.")
     assert entry.signatures == (("outputs", "mismatch", "value"),)
@@ -119,12 +119,12 @@ def test_a_header_says_when_threads_were_searched_for(folder: pathlib.Path, line
 
 
 @pytest.mark.parametrize(("old", "new"), RENAMED_KEYS.items())
-def test_an_old_header_key_is_refused_with_its_new_name(folder: pathlib.Path, old: str, new: str) -> None:
+def test_an_old_header_key_is_refused_with_what_to_write_instead(
+    folder: pathlib.Path, old: str, new: str
+) -> None:
     file = folder / "repro.py"
     file.write_text(REPRO.replace("# status", f'# {old} = "text"\n# status'))
-    assert read_entry(file).problem == f"has the key {old!r} in [tool.exportdiff]; it is called {new!r} now"
-    file.write_text(REPRO.replace("# status", f'# {new} = "text"\n# status'))
-    assert read_entry(file).problem == ""
+    assert read_entry(file).problem == f"has the key {old!r} in [tool.exportdiff]; write {new} instead"
 
 
 @pytest.mark.parametrize(

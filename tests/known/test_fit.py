@@ -175,7 +175,7 @@ def test_only_what_changed_is_tried_again(corpora: pathlib.Path, capsys: pytest.
     assert again["two"].file != rows["two"] and again["two"].result is None
     # What an entry says of itself is no reason to try it again; what it does is.
     entry = corpora / "open" / "shows_one.py"
-    entry.write_text(entry.read_text().replace("# status", '# affected = ["0.1"]\n# status'))
+    entry.write_text(entry.read_text().replace("# status", '# title = "new"\n# status'))
     assert {each.name: each for each in fix_trials(corpora)}["one"].file == rows["one"]
     entry.write_text(entry.read_text().replace("sys.exit(", "sys.exit(0 + "))
     assert {each.name: each for each in fix_trials(corpora)}["one"].file != rows["one"]

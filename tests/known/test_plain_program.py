@@ -20,8 +20,9 @@ HEADER = """\
 # /// script
 # [tool.exportdiff]
 # title = "torch.add: one and one is three, for tensors"
-# severity = "C"
-# severity-because = "a test"
+# harm = "obscure error"
+# reach = "contrived"
+# reach-because = "a test"
 # cause = "add, in torch/add.py, adds one too many."
 # path = "nonstrict:module@cpu"
 # check = "outputs"
@@ -177,7 +178,7 @@ def test_issue_shows_what_is_expected_and_what_comes_first(
     assert "Expected: `tensor([2.])`\nGot: `tensor([3.])`\n\nCause: add, in torch/add.py" in described
     assert "At fault: torch/add.py, add: n + 1." in rest
     assert "Thread about it: not found in the search of 2026-11-26." in rest
-    assert "Affected: torch 2.13.0." in rest
+    assert "Tried on 2.13.0: shows." in rest
     assert "bug = " not in rest
 
 

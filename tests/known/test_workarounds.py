@@ -22,7 +22,12 @@ SEVERE = [entry for entry in ROOTS if entry.severity == "A"]
 
 @only_on_the_pinned_torch
 @pytest.mark.parametrize(
-    "entry", [entry for entry in ROOTS if entry.has_workaround], ids=lambda entry: entry.name
+    "entry",
+    [
+        pytest.param(entry, id=entry.name, marks=() if entry.severity == "A" else pytest.mark.nightly)
+        for entry in ROOTS
+        if entry.has_workaround
+    ],
 )
 def test_a_workaround_works(entry: Entry) -> None:
     assert workaround_problems(entry) == []

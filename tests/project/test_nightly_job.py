@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from exportdiff.cli import make_parser
+from exportdiff.known.corpus.versions import age
 from support.folders import ROOT
 
 FOLDER = ROOT / ".github" / "nightly"
@@ -62,7 +63,6 @@ SETTINGS = {
     "TORCHES": "pinned newest nightly",
     "GPU_RUNNER": "big",
     "NIGHTLY_INDEX": "https://index",
-    "NEWEST": "3.0.0",
     "NIGHTLY": "3.1.0.dev20261101",
 }
 
@@ -78,7 +78,8 @@ def test_each_torch_runs_on_each_device() -> None:
         "nightly-cpu",
         "nightly-cuda",
     ]
-    assert (legs[3]["version"], legs[3]["runner"]) == ("3.0.0", "big")
+    assert (legs[3]["version"], legs[3]["runner"]) == ("newest", "big")
+    assert legs[4]["version"] == "3.1.0.dev20261101"
     assert (legs[0]["version"], legs[0]["runner"]) == ("pinned", "ubuntu-latest")
     jobs = plan.jobs(legs, 3)
     assert len(jobs) == 18 and [job["shard"] for job in jobs[:4]] == ["1", "2", "3", "1"]
@@ -108,17 +109,25 @@ def test_both_matrices_are_lines_for_a_job() -> None:
 
 def test_the_constraints_name_the_torch_of_the_leg() -> None:
     chosen = script("choose_torch").chosen
-    written = "# note\ntorch==2.13.0\nnumpy==2\n"
-    assert chosen(written, "pinned") == written
-    assert chosen(written, "3.0.0") == "# note\ntorch==3.0.0\nnumpy==2\n"
-    assert chosen(written, "newest") == "# note\nnumpy==2\n"
+    written, newest = "# note\ntorch==2.13.0\nnumpy==2\n", "torch==3.0.0\n"
+    assert chosen(written, newest, "pinned") == written
+    assert chosen(written, newest, "newest") == newest
+    assert chosen(written, newest, "2.11.0") == "# note\ntorch==2.11.0\nnumpy==2\n"
     with pytest.raises(ValueError, match="torch=="):
-        chosen("numpy==2\n", "3.0.0")
-    # The file that the job changes pins it.
-    assert "torch==" in chosen((FOLDER.parents[1] / "constraints.txt").read_text(), "3.0.0")
+        chosen("numpy==2\n", newest, "3.0.0")
 
 
-def test_the_newest_version_comes_from_a_report_of_pip() -> None:
+def test_the_constraints_of_the_newest_torch_differ_in_torch_alone() -> None:
+    pinned, newest = (
+        [line for line in (ROOT / name).read_text().splitlines() if line[0] != "#"]
+        for name in ("constraints.txt", "constraints-newest.txt")
+    )
+    (before, after) = ([line for line in pins if line.startswith("torch==")] for pins in (pinned, newest))
+    assert age(before[0][7:]) < age(after[0][7:])
+    assert [line for line in pinned if line not in before] == [line for line in newest if line not in after]
+
+
+def test_the_version_of_tonight_comes_from_a_report_of_pip() -> None:
     report = {"install": [{"metadata": {"name": "torch", "version": "3.0.0"}}]}
     assert script("resolve").version_in(json.dumps(report)) == "3.0.0"
 

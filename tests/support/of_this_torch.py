@@ -19,6 +19,7 @@ from exportdiff.core.torch_versions import torch_version
 from exportdiff.known.attribution.knowledge import knowledge
 from exportdiff.known.corpus.entry import Entry
 from exportdiff.known.corpus.trial_results import TrialResult, cache_folder, fix_trials
+from exportdiff.known.corpus.versions import IN_WORDS
 from exportdiff.runtime.patching.fixes import Fix, remember
 from support.folders import CORPORA
 
@@ -76,10 +77,11 @@ def skip_unless_this_processor_runs(file: pathlib.Path) -> None:
 def skip_unless_here(entry: Entry) -> None:
     """Skip a test of an entry if this torch does not have its bug, or nobody knows."""
     skip_unless_this_processor_runs(entry.file)
-    if HERE == PINNED or HERE in entry.affected or entry.status != "open":
+    shown = dict(entry.versions.rows).get(HERE)
+    if HERE == PINNED or shown == "shows" or entry.status != "open":
         return
-    if HERE in entry.unaffected:
-        pytest.skip(f"torch {HERE} does not have this bug")
+    if shown is not None:
+        pytest.skip(f"torch {HERE}: {IN_WORDS[shown]}")
     row = rows().get(entry.fix)
     if row is None:
         pytest.skip(f"nobody has tried it on torch {HERE}: exportdiff corpus fit")

@@ -14,7 +14,9 @@ from exportdiff.cli.arguments import (
     print_json,
 )
 from exportdiff.core.errors import UsageError
+from exportdiff.interfaces.output_files import check_writable
 from exportdiff.known.corpus.entry import find_files, read_entry
+from exportdiff.known.corpus.versions import IN_WORDS, by_old_keys, versions, with_versions
 
 # Functions import the modules that import torch or rich, so that ``exportdiff --help`` starts fast.
 if TYPE_CHECKING:
@@ -25,12 +27,6 @@ if TYPE_CHECKING:
     from exportdiff.fuzzing.other_torch.bisecting import History
     from exportdiff.fuzzing.other_torch.probe import Interpreter
     from exportdiff.known.corpus.entry import Entry
-
-OUTCOMES = {
-    "there": "has the bug",
-    "not there": "does not have it",
-    "another failure": "fails in another way",
-}
 
 
 def add(commands: Subparsers) -> None:
@@ -52,10 +48,10 @@ def add_parser(actions: Subparsers) -> None:
     parser = actions.add_parser(
         "bisect",
         help="write into the headers which versions of torch have the bugs",
-        description="Run the open entries under this torch and others. Write into their headers which "
-        "versions have the bug (affected), which do not (unaffected), on which the file fails in another way "
-        "(undecided), and the first version with the bug after one without it (regression-since). Results "
-        "are cached by torch and file.",
+        description="Run the open entries under this torch and others. Write into the table "
+        "[tool.exportdiff.versions] of their headers what each showed: 'shows', 'fixed', 'other' (another "
+        "failure) or 'cannot run' (that torch lacks what the file uses). Print what is new in the newest "
+        "version. Results are cached by torch and code: after an interruption, the same command continues.",
     )
     parser.add_argument(
         "files",
@@ -65,7 +61,13 @@ def add_parser(actions: Subparsers) -> None:
         help="files or folders (default: the corpus)",
     )
     _add_options(parser)
-    parser.add_argument("--dry-run", action="store_true", help="write nothing")
+    parser.add_argument("--dry-run", action="store_true", help="write no headers")
+    parser.add_argument(
+        "--summary",
+        type=pathlib.Path,
+        metavar="FILE",
+        help="also write what is new in the newest version as Markdown: fixed, broken, shows again, new",
+    )
     parser.set_defaults(run=run_corpus)
 
 
@@ -98,45 +100,43 @@ def run(arguments: argparse.Namespace) -> int:
     _check_fixes([entry], arguments.corpora)
     history = _histories([entry], arguments)[entry]
     if arguments.json:
-        document = {**asdict(history), "changes": [asdict(change) for change in history.changes]}
-        document |= {"affected": history.affected, "unaffected": history.unaffected}
-        document |= {"undecided": history.undecided}
-        print_json(document)
+        document = {**asdict(history), "changes": [asdict(change) for change in history.versions.changes]}
+        print_json(document | by_old_keys(history.versions))
     else:
         _print(history)
-    if history.affected:
+    if history.versions.on("shows"):
         return 1
-    return 0 if history.unaffected else 2
+    return 0 if history.versions.on("fixed") else 2
 
 
 def run_corpus(arguments: argparse.Namespace) -> int:
-    """Write the headers; return 1 if an entry fails in another way on some version, else 0."""
-    from exportdiff.known.corpus.affected import with_versions
+    """Write the headers; return 1 if a file cannot tell whether the newest version has its bug, else 0."""
+    from exportdiff.interfaces.reports.versions_page import versions_page
 
+    check_writable("--summary", arguments.summary, pathlib.Path())
     if not arguments.files and not arguments.corpora.is_dir():
         raise UsageError(f"there is no folder {arguments.corpora}/; name the corpus with --corpora")
-    found = map(read_entry, find_files(arguments.files or [arguments.corpora]))
-    entries = [entry for entry in found if entry.problem or entry.status == "open"]
+    read = map(read_entry, find_files(arguments.files or [arguments.corpora]))
+    entries = [entry for entry in read if entry.problem or entry.status == "open"]
     for entry in entries:
         if entry.problem:
             raise UsageError(f"{entry.file} {entry.problem}")
     if not entries:
         raise UsageError("the files contain no open entries")
     _check_fixes(entries, arguments.corpora)
-    failing = 0
-    for entry, history in _histories(entries, arguments, use_cache=True).items():
-        others = [row for row in history.rows if row.outcome == "another failure"]
-        failing += bool(others)
-        for row in others:
-            print(f"{entry.file}  fails in another way on torch {row.torch}: {row.line}")
-        for change in history.changes:
-            print(f"{entry.file}  {change.what} between torch {change.after} and {change.by}")
-        if not arguments.dry_run:
-            text = entry.file.read_text(encoding="utf-8")
-            versions = (history.affected, history.unaffected, history.regression_since, history.undecided)
-            entry.file.write_text(with_versions(text, *versions), encoding="utf-8")
-    print(f"{len(entries)} entries, of which {failing} fail in another way on some version")
-    return 1 if failing else 0
+    ran = _histories(entries, arguments, use_cache=True)
+    found = {
+        entry: versions(dict(entry.versions.rows) | dict(history.versions.rows))
+        for entry, history in ran.items()
+    }
+    for entry in () if arguments.dry_run else entries:
+        text = entry.file.read_text(encoding="utf-8")
+        entry.file.write_text(with_versions(text, found[entry]), encoding="utf-8")
+    page = versions_page(found, ran)
+    print(page, end="")
+    if arguments.summary is not None:
+        arguments.summary.write_text(page, encoding="utf-8")
+    return 1 if any(history.rows[-1].outcome in ("other", "cannot run") for history in ran.values()) else 0
 
 
 def _histories(
@@ -200,9 +200,10 @@ def _print(history: History) -> None:
 
     rows = table("torch", "", "what the file prints")
     for row in history.rows:
-        rows.add_row(row.torch, OUTCOMES[row.outcome], row.line)
+        rows.add_row(row.torch, IN_WORDS[row.outcome], row.line)
     make_console().print(rows)
-    for change in history.changes:
+    changes, there = history.versions.changes, history.versions.on("shows")
+    for change in changes:
         print(f"{change.what} between torch {change.after} and {change.by}")
-    if history.affected and not history.changes:
-        print(f"in every version that ran: {', '.join(history.affected)}")
+    if there and not changes:
+        print(f"in every version that ran: {', '.join(there)}")

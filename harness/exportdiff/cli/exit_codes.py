@@ -55,6 +55,7 @@ EACH_COMMAND: dict[str, dict[int, str]] = {
         1: "a version has the bug",
         2: f"the file or {WRONG_ARGUMENT}, or the file fails in another way on every version",
     },
+    "known": {0: "a bug matches", 1: "no bug matches", 2: f"there is no corpus, or {WRONG_ARGUMENT}"},
     "issue": {0: "the report is printed", 2: "the file does not show its bug"},
     "upstream": {0: "the commits are written", 2: f"no bug shows on this torch, or {WRONG_ARGUMENT}"},
     "show": {0: "the program is printed", 2: WRONG_ARGUMENT},

@@ -42,7 +42,8 @@ def run(arguments: argparse.Namespace) -> int:
     entry = read_entry(arguments.file)
     root = arguments.file.resolve().parents[1] / OPEN / f"{entry.variant_of}.py"
     if entry.variant_of:
-        entry = replace(entry, cause=read_entry(root).cause)
+        of_root = read_entry(root)
+        entry = replace(entry, cause=of_root.cause, id=of_root.id)
     if entry.problem:
         raise UsageError(f"{arguments.file} {entry.problem}; name a repro file")
     shown = run_file(arguments.file)
@@ -51,9 +52,13 @@ def run(arguments: argparse.Namespace) -> int:
     fix = fixes_named((entry.fix,), CORPORA)[0] if entry.fix else None
     versions = get_pretty_env_info()  # type: ignore[no-untyped-call]  # torch has no annotation here
     print(report(entry, shown, versions, fix), end="")
+    if entry.id:
+        print(f"exportdiff knows this bug as {entry.id} (exportdiff known {entry.id})", file=sys.stderr)
     if entry.variant_of:
         print(f"a variant: {root.name} shows the same root cause by a more natural program", file=sys.stderr)
-    if entry.upstream and entry.upstream_match in (None, "mechanism"):
+    if not entry.versions.open:
+        print(f"do not file it, it is fixed: {entry.versions.in_words}", file=sys.stderr)
+    elif entry.upstream and entry.upstream_match in (None, "mechanism"):
         mended = f" (a fix: {entry.upstream_fix})" if entry.upstream_fix else ""
         print(f"already reported: {entry.upstream}{mended}; add to that thread instead", file=sys.stderr)
     else:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import inspect
 import pathlib
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 from exportdiff.cli import make_parser, subcommands
@@ -17,17 +18,21 @@ from exportdiff.fuzzing.campaign.schedule import share
 from exportdiff.interfaces import schemas
 from exportdiff.interfaces.checking.default_paths import BY_DEFAULT
 from exportdiff.interfaces.reports.folder import Folder
+from exportdiff.interfaces.reports.known_bug_pages import api_lines, index_lines, page_name
 from exportdiff.judging.checks import CHECKS
 from exportdiff.judging.checks.alive import ALIVE
 from exportdiff.judging.exemptions.limits import LIMITS
 from exportdiff.judging.exemptions.refusals import REFUSALS
+from exportdiff.known.catalog import BugSheet, read_sheets
+from exportdiff.known.corpus.apis import APIS, Api
+from exportdiff.known.corpus.entry import default_corpora
 from exportdiff.runtime.paths import EXPENSIVE, all_paths, cost, promise
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
 FOLDER = pathlib.Path("docs", "reference")
-NOTE = "This page is made from the code by `python -m exportdiff.cli.reference`."
+NOTE = "This page is made from the code and the corpus by `python -m exportdiff.cli.reference`."
 
 
 def page(name: str) -> str:
@@ -36,10 +41,11 @@ def page(name: str) -> str:
 
 
 def write_pages(folder: pathlib.Path = FOLDER) -> None:
-    """Write all pages; ``folder`` is created if it is missing."""
-    folder.mkdir(parents=True, exist_ok=True)
+    """Write all pages; missing folders are created."""
     for name in PAGES:
-        (folder / name).write_text(page(name), encoding="utf-8")
+        file = folder / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(page(name), encoding="utf-8")
 
 
 def commands() -> Iterator[str]:
@@ -198,6 +204,22 @@ def _keys(described: Any, definitions: Any, prefix: str = "") -> Iterator[tuple[
             yield from _keys(inner, definitions, f"{prefix}{key}.")
 
 
+def known_bugs() -> Iterator[str]:
+    """Yield the lines of the index of known bugs, from the corpus."""
+    yield from index_lines(_sheets())
+
+
+def known_bugs_of(api: Api) -> Iterator[str]:
+    """Yield the lines of the page of known bugs of an API."""
+    yield from api_lines(api, _sheets())
+
+
+@cache
+def _sheets() -> tuple[BugSheet, ...]:
+    corpora = default_corpora()
+    return read_sheets(corpora) if corpora is not None else ()
+
+
 PAGES: dict[str, Callable[[], Iterable[str]]] = {
     "commands.md": commands,
     "paths.md": paths,
@@ -206,6 +228,8 @@ PAGES: dict[str, Callable[[], Iterable[str]]] = {
     "exit-codes.md": exit_codes,
     "files.md": files,
     "json.md": documents,
+    "known-bugs.md": known_bugs,
+    **{page_name(api): partial(known_bugs_of, api) for api in APIS},
 }
 """The pages by file name, each with the function that makes its lines."""
 

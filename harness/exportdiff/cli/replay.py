@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING
 
 from exportdiff.cli.arguments import add_corpora_option, duration
 from exportdiff.core.errors import UsageError
+from exportdiff.core.torch_versions import torch_version
 from exportdiff.known.corpus.entry import EXPECTED, find_files, read_entry
 from exportdiff.known.corpus.needed_fixes import fixes_named
+from exportdiff.known.corpus.versions import shown_by
 from exportdiff.runtime.patching.fixes import applied
 from exportdiff.runtime.processes.script import run_file
 
@@ -81,14 +83,21 @@ def _replay(entry: Entry, fixes: tuple[Fix, ...], limit: float) -> tuple[str, st
 
 
 def outcome(entry: Entry, run: Run) -> tuple[str, str]:
-    """Return the word for the result of a file, and the details to print after it."""
-    if run.problem:
-        return "BROKEN", run.problem
-    status = entry.status
+    """Return the word for the result of a file, and the details to print after it.
+
+    An open entry is compared with what its header says of this torch, if this torch was tried.
+    """
+    recorded = dict(entry.versions.rows).get(torch_version()) if entry.status == "open" else None
+    if recorded is not None and recorded != "shows":
+        status = f"{recorded} on this torch"
+    else:
+        recorded, status = shown_by(EXPECTED[entry.status]), entry.status
     if entry.needs:
         status += f", with {len(entry.needs)} {'fix' if len(entry.needs) == 1 else 'fixes'} in place"
-    if run.code == EXPECTED[entry.status]:
+    if shown_by(run.code) == recorded:
         return "as recorded", f"({status}) {run.last_line}"
+    if run.problem:
+        return "BROKEN", run.problem
     if run.code == 0:
         move = "" if entry.needs else f"; move it: exportdiff corpus close {entry.file}"
         return "FIXED", f"(was {status}) {run.last_line}{move}"

@@ -66,7 +66,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     _check(arguments.folder, arguments.checkout)
     fixes = {name: fix for name, fix in read_fixes(CORPORA / FIXES).items() if not why_not_applicable(fix)}
-    wanted = [cause.entry for cause in read_root_causes(CORPORA)][: arguments.first]
+    wanted = [cause.entry for cause in read_root_causes(CORPORA) if cause.open][: arguments.first]
     date = formatdate(int(os.environ.get("SOURCE_DATE_EPOCH", time.time())))
     written = Written(arguments.folder, arguments.author, date, Series(arguments.checkout))
     server()  # before the threads

@@ -12,7 +12,10 @@ from typing import TYPE_CHECKING
 
 from exportdiff.core.errors import UsageError
 from exportdiff.core.program_text.canonical import fingerprint
-from exportdiff.known.corpus.entry import HEADER, read_entry
+from exportdiff.known.corpus.entry import find_files, read_entry
+from exportdiff.known.corpus.header import HEADER
+from exportdiff.known.corpus.ids import next_id
+from exportdiff.known.corpus.versions import header_lines, versions
 from exportdiff.runtime.processes.child import Death, TaskFailure
 from exportdiff.runtime.processes.in_child import call_fresh
 from exportdiff.runtime.processes.script import run_file
@@ -61,7 +64,7 @@ def add_entry(
     known = () if force else _explaining_entries_in_child(entry, corpora)
     if known:
         raise UsageError(f"{file} shows only known bugs: {', '.join(known)} (--force adds it anyway)")
-    header = _header(entry, source, title)
+    header = _header(entry, source, title, next_id(map(_text, find_files([corpora]))))
     target.parent.mkdir(parents=True, exist_ok=True)
     target.write_text(header + HEADER.sub("", source, count=1).lstrip("\n"), encoding="utf-8")
     return AddedEntry(target, tuple(_missing_fields(read_entry(target))))
@@ -127,13 +130,21 @@ def explaining_entries(file: pathlib.Path, path: str, corpora: pathlib.Path) -> 
     return tuple(sorted({cause.entry or cause.name for part in parts for cause in part.causes}))
 
 
-def _header(entry: Entry, source: str, title: str) -> str:
+def _text(file: pathlib.Path) -> str:
+    return file.read_text(encoding="utf-8")
+
+
+def _header(entry: Entry, source: str, title: str, new_id: str) -> str:
     torch = version("torch").partition("+")[0]
     first_line = (ast.get_docstring(ast.parse(source)) or "").strip().partition("\n")[0]
     fields: dict[str, str | list[str] | list[list[str]] | None] = {
+        "id": "" if entry.variant_of else new_id,
         "title": title or entry.title or first_line,
-        "severity": entry.severity,
-        "severity-because": entry.severity_because,
+        "harm": entry.harm,
+        "reach": entry.reach,
+        "reach-because": entry.reach_because,
+        "evidence": list(entry.evidence),
+        "topics": list(entry.topics),
         "variant-of": entry.variant_of,
         "fingerprint": fingerprint(entry.path, entry.check, entry.kind, entry.signatures, source),
         "path": entry.path,
@@ -141,10 +152,6 @@ def _header(entry: Entry, source: str, title: str) -> str:
         "kind": entry.kind,
         "status": "open",
         "signatures": [list(words) for words in entry.signatures],
-        "affected": list(entry.affected or (torch,)),
-        "unaffected": list(entry.unaffected),
-        "undecided": list(entry.undecided),
-        "regression-since": entry.regression_since,
         "at-fault": entry.at_fault,
     }
     if entry.upstream is not None:
@@ -161,6 +168,7 @@ def _header(entry: Entry, source: str, title: str) -> str:
         "# [tool.exportdiff]",
         # JSON and TOML write strings and lists of strings in the same way.
         *(f"# {key} = {json.dumps(value, ensure_ascii=False)}" for key, value in fields.items() if value),
+        *header_lines(entry.versions if entry.versions.rows else versions({torch: "shows"})),
         "# ///",
     ]
     return "\n".join(lines) + "\n"
@@ -169,7 +177,7 @@ def _header(entry: Entry, source: str, title: str) -> str:
 def _missing_fields(entry: Entry) -> list[str]:
     wanted = {
         "title": entry.title,
-        "severity and severity-because, or variant-of": entry.severity or entry.variant_of,
+        "harm, reach and topics, or variant-of": (entry.severity and entry.topics) or entry.variant_of,
         "at-fault": entry.at_fault,
         "fix or trigger": entry.fix or entry.trigger,
     }

@@ -6,6 +6,7 @@ import difflib
 import importlib
 import pathlib
 import sys
+import types
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from importlib.metadata import version
@@ -17,7 +18,7 @@ import pytest
 from exportdiff.known.corpus.entry import FIXES
 from exportdiff.known.corpus.needed_fixes import fixes_named
 from exportdiff.runtime.patching.aligning import aligned
-from exportdiff.runtime.patching.fix import Edit, Hunk
+from exportdiff.runtime.patching.fix import Edit, FixNotHereError, Hunk
 from exportdiff.runtime.patching.fixes import (
     Fix,
     FixError,
@@ -76,6 +77,16 @@ class Thing:
         for each in range(x):
             total += each
         return total
+
+
+def adder(x, z=10):
+    def step(y):
+        return x - y
+
+    def add(y):
+        return x + y
+
+    return step, add
 """.lstrip()
 
 Patch = Callable[..., Fix]
@@ -349,6 +360,25 @@ def test_a_fix_that_cannot_be_applied_is_refused(
 ) -> None:
     fix = patch(*changes, base=base)
     with pytest.raises(FixError, match=what), applied([fix]):
+        pass
+
+
+def test_functions_that_an_earlier_call_made_do_not_prevent_a_fix(module: ModuleType, patch: Patch) -> None:
+    """A fix may make a nested function capture more. A compiled model has functions without it."""
+    step, add = module.adder(5)
+    with applied([patch(("return x + y", "return x + y + z"), ("return x - y", "return x - 2 * y"))]):
+        assert [each(1) for each in module.adder(5)] == [3, 16]
+        # One of the two could run the new code, but they belong together.
+        assert (step(1), add(1)) == (4, 6)
+    assert [each(1) for each in module.adder(5)] == [4, 6]
+
+
+def test_functions_that_the_package_refers_to_must_run_the_fix(module: ModuleType, patch: Patch) -> None:
+    module.TABLE["add"] = [types.SimpleNamespace(call=module.adder(5)[1])]
+    with (
+        pytest.raises(FixNotHereError, match="which variables a function captures"),
+        applied([patch(("return x + y", "return x + y + z"))]),
+    ):
         pass
 
 

@@ -1,26 +1,22 @@
-"""Finds the versions of torch in which the bug of a repro file appeared and was fixed."""
+"""Runs repro files under several versions of torch, and says which of them have the bug."""
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
-from itertools import pairwise
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING
 
 from exportdiff.fuzzing.other_torch.cache import cached_run, store_run
 from exportdiff.fuzzing.other_torch.connection import OtherTorch
 from exportdiff.fuzzing.other_torch.messages import ErrorAnswer, FileAnswer, RunFile
+from exportdiff.known.corpus.versions import Versions, age, shown_by, versions
 
 if TYPE_CHECKING:
     import pathlib
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
 
     from exportdiff.fuzzing.other_torch.probe import Interpreter
     from exportdiff.known.corpus.entry import Entry
-
-RunOutcome: TypeAlias = Literal["there", "not there", "another failure"]
-"""``there``: the file exits with 1. ``not there``: it exits with 0. ``another failure``: it exits with 3,
-raises, is killed, or does not end."""
+    from exportdiff.known.corpus.versions import Shown
 
 
 @dataclass(frozen=True)
@@ -29,20 +25,9 @@ class VersionResult:
 
     torch: str
     """The version, without the build."""
-    outcome: RunOutcome
+    outcome: Shown
     line: str
     """The last line that it printed."""
-
-
-@dataclass(frozen=True)
-class Transition:
-    """The bug appeared or was fixed between two versions."""
-
-    what: Literal["appeared", "fixed"]
-    after: str
-    """The last version that was tried before the change."""
-    by: str
-    """The first version that was tried after it."""
 
 
 @dataclass(frozen=True)
@@ -52,51 +37,9 @@ class History:
     rows: tuple[VersionResult, ...]
 
     @property
-    def affected(self) -> tuple[str, ...]:
-        """The versions that show the bug."""
-        return tuple(row.torch for row in self.rows if row.outcome == "there")
-
-    @property
-    def unaffected(self) -> tuple[str, ...]:
-        """The versions that do not show the bug."""
-        return tuple(row.torch for row in self.rows if row.outcome == "not there")
-
-    @property
-    def undecided(self) -> tuple[str, ...]:
-        """The versions on which the file fails in another way."""
-        return tuple(row.torch for row in self.rows if row.outcome == "another failure")
-
-    @property
-    def changes(self) -> tuple[Transition, ...]:
-        """Where the bug appeared and was fixed; undecided versions are left out."""
-        decided = [row for row in self.rows if row.outcome != "another failure"]
-        return tuple(
-            Transition("appeared" if after.outcome == "there" else "fixed", before.torch, after.torch)
-            for before, after in pairwise(decided)
-            if before.outcome != after.outcome
-        )
-
-    @property
-    def regression_since(self) -> str:
-        """The version where the bug last appeared; empty: it is in the oldest version that was tried."""
-        appeared = [change.by for change in self.changes if change.what == "appeared"]
-        return appeared[-1] if appeared else ""
-
-
-def age(version: str) -> tuple[tuple[int, ...], int, int]:
-    """Return a key that sorts versions, the oldest first: 2.9.1, 2.15.0.dev20261101, 2.15.0."""
-    public = version.partition("+")[0]
-    release = re.match(r"\d+(\.\d+)*", public)
-    numbers = tuple(map(int, release[0].split("."))) if release else ()
-    rest = public[release.end() :] if release else public
-    stage = 4 if not rest or rest.startswith((".post", "post")) else 0
-    stage = next((n for n, word in enumerate(("dev", "a", "b", "rc")) if word in rest), stage)
-    last = re.search(r"\d+$", rest)
-    return (*numbers, *(0,) * (3 - len(numbers))), stage, int(last[0]) if last else 0
-
-
-OUTCOMES: Mapping[int | None, RunOutcome] = {0: "not there", 1: "there"}
-"""By exit code; any other is another failure."""
+    def versions(self) -> Versions:
+        """Return it as a header records it."""
+        return versions({row.torch: row.outcome for row in self.rows})
 
 
 def histories(
@@ -115,30 +58,59 @@ def histories(
     that files name. ``use_cache``: whether to read and write results in the user's cache. ``on_progress``
     gets a version and the number of files that ran under it.
     """
-    texts = {entry: entry.file.read_text(encoding="utf-8") for entry in entries}
     rows: dict[Entry, list[VersionResult]] = {entry: [] for entry in entries}
     for each in sorted(interpreters, key=lambda one: age(one.torch)):
-        runs = {entry: cached_run(each, text) if use_cache else None for entry, text in texts.items()}
-        missing = [entry for entry, ran in runs.items() if ran is None]
-        if missing:
-            # One version after the other, so that only one has processes at a time.
-            with OtherTorch(each, workers) as there:
-                asked = {
-                    entry: there.ask(RunFile(texts[entry], seconds, entry.needs, str(corpora)))
-                    for entry in missing
-                }
-                for done, (entry, future) in enumerate(asked.items(), 1):
-                    answer = future.result()
-                    if isinstance(answer, FileAnswer):
-                        runs[entry] = answer
-                        if use_cache:
-                            store_run(each, texts[entry], answer)
-                    elif isinstance(answer, ErrorAnswer):
-                        runs[entry] = FileAnswer(None, answer.error.strip().splitlines()[-1])
-                    on_progress(each.release, done)
-        for entry, ran in runs.items():
-            assert ran is not None
-            rows[entry].append(
-                VersionResult(each.release, OUTCOMES.get(ran.code, "another failure"), ran.line)
-            )
+        runs = _Runs(each, seconds, str(corpora), use_cache=use_cache)
+        shown: dict[Entry, VersionResult] = {}
+        for seed in range(max(entry.hash_seeds for entry in entries)):
+            # One hash seed with which the bug shows is enough.
+            left = [entry for entry in entries if entry.hash_seeds > seed]
+            left = [entry for entry in left if entry not in shown or shown[entry].outcome != "shows"]
+            for entry, ran in runs.of(left, seed, workers, on_progress).items():
+                result = VersionResult(each.release, shown_by(ran.code), ran.line)
+                if entry not in shown or result.outcome == "shows":
+                    shown[entry] = result
+        for entry, result in shown.items():
+            rows[entry].append(result)
     return {entry: History(tuple(found)) for entry, found in rows.items()}
+
+
+@dataclass(frozen=True)
+class _Runs:
+    """Runs files under one torch."""
+
+    interpreter: Interpreter
+    seconds: float
+    corpora: str
+    use_cache: bool
+
+    def of(
+        self, entries: Sequence[Entry], seed: int, workers: int, on_progress: Callable[[str, int], None]
+    ) -> dict[Entry, FileAnswer]:
+        """Return what files did with a hash seed; those with a cached result do not run."""
+        texts = {entry: entry.file.read_text(encoding="utf-8") for entry in entries}
+        runs: dict[Entry, FileAnswer] = {}
+        if self.use_cache:
+            found = {entry: cached_run(self.interpreter, text, seed) for entry, text in texts.items()}
+            runs = {entry: ran for entry, ran in found.items() if ran is not None}
+        if len(runs) == len(entries):
+            return runs
+        done = len(runs)
+        # One torch and hash seed after the other, so that only one has processes at a time.
+        with OtherTorch(self.interpreter, workers, seed) as there:
+            asked = {
+                entry: there.ask(RunFile(text, self.seconds, entry.needs, self.corpora))
+                for entry, text in texts.items()
+                if entry not in runs
+            }
+            for entry, future in asked.items():
+                answer = future.result()
+                if isinstance(answer, FileAnswer):
+                    runs[entry] = answer
+                    if self.use_cache:
+                        store_run(self.interpreter, texts[entry], answer, seed)
+                elif isinstance(answer, ErrorAnswer):
+                    runs[entry] = FileAnswer(None, answer.error.strip().splitlines()[-1])
+                done += 1
+                on_progress(self.interpreter.release, done)
+        return runs

@@ -18,22 +18,23 @@ if TYPE_CHECKING:
     from exportdiff.fuzzing.other_torch.probe import Interpreter
 
 
-def cached_run(interpreter: Interpreter, text: str) -> FileAnswer | None:
+def cached_run(interpreter: Interpreter, text: str, hash_seed: int = 0) -> FileAnswer | None:
     """Return what a file with this code did under a torch; None: it is not in the cache."""
     try:
-        fields = json.loads(_file(interpreter, text).read_text(encoding="utf-8"))
+        fields = json.loads(_file(interpreter, text, hash_seed).read_text(encoding="utf-8"))
         return FileAnswer(int(fields["code"]), str(fields["line"]))
     except (OSError, ValueError, TypeError, KeyError):
         return None
 
 
-def store_run(interpreter: Interpreter, text: str, ran: FileAnswer) -> None:
+def store_run(interpreter: Interpreter, text: str, ran: FileAnswer, hash_seed: int = 0) -> None:
     """Cache what a file did, if it exited by itself. A folder that cannot be written is no error."""
     if ran.code is None or ran.code < 0 or ended_from_outside(ran.code):
         return
-    write_cache_file(_file(interpreter, text), json.dumps(asdict(ran)).encode())
+    write_cache_file(_file(interpreter, text, hash_seed), json.dumps(asdict(ran)).encode())
 
 
-def _file(interpreter: Interpreter, text: str) -> pathlib.Path:
-    digest = hashlib.sha256(f"1\0{interpreter.torch}\0{code_of(text)}".encode()).hexdigest()
+def _file(interpreter: Interpreter, text: str, hash_seed: int) -> pathlib.Path:
+    seed = f"\0{hash_seed}" if hash_seed else ""
+    digest = hashlib.sha256(f"2\0{interpreter.torch}\0{code_of(text)}{seed}".encode()).hexdigest()
     return cache_folder() / "runs" / f"{digest}.json"

@@ -32,9 +32,14 @@ class OtherTorch:
     Leaving the ``with`` block ends its processes. Questions may come from several threads.
     """
 
-    def __init__(self, interpreter: Interpreter, workers: int) -> None:
-        """Start nothing yet. ``workers``: how many questions are answered at a time."""
+    def __init__(self, interpreter: Interpreter, workers: int, hash_seed: int | None = None) -> None:
+        """Start nothing yet.
+
+        ``workers``: how many questions are answered at a time. ``hash_seed``: the PYTHONHASHSEED there; None:
+        the one of this environment, or else 0.
+        """
         self.interpreter = interpreter
+        self._settings = {} if hash_seed is None else {"PYTHONHASHSEED": str(hash_seed)}
         self._workers = workers
         self._numbers = itertools.count()
         self._lock = threading.Lock()
@@ -54,7 +59,7 @@ class OtherTorch:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._said,
-            env=environment(PYTHONPATH=self._links.name),
+            env=environment(PYTHONPATH=self._links.name, **self._settings),
             cwd=self._links.name,
             text=True,
             encoding="utf-8",

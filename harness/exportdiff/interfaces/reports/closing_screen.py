@@ -16,6 +16,7 @@ from exportdiff.interfaces.reports.commands import show_command
 from exportdiff.interfaces.reports.displayed_findings import displayed_findings
 from exportdiff.interfaces.reports.torch_comparison import comparison_lines
 from exportdiff.interfaces.wording import counted
+from exportdiff.known.corpus.entry import OPEN, read_entry
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -123,8 +124,16 @@ def _known(tally: Tally) -> Iterator[Text]:
     if number["resemblance"]:
         line = f"  explained by fix: {number['fix']}, by resemblance to an entry: {number['resemblance']}"
         yield Text(line, style="dim")
+    if tally.known_fixed:
+        yield Text(f"  fixed in a newer torch: {tally.known_fixed}", style="dim")
     for name in often[:FREQUENT]:
-        yield Text(f"  {counted(tally.occurrences[name], 'program')}: {name}", style="dim")
+        named = " ".join(filter(None, (_id(tally, name), name)))
+        yield Text(f"  {counted(tally.occurrences[name], 'program')}: {named}", style="dim")
+
+
+def _id(tally: Tally, name: str) -> str:
+    """Return the id of a known bug; empty if its entry has none, or is not here."""
+    return read_entry(tally.corpora / OPEN / f"{tally.known[name].entry}.py").id
 
 
 def _refused_situations(tally: Tally, width: int) -> Iterator[Text]:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from exportdiff.interfaces.checking.found import SURE
 from exportdiff.interfaces.reports.text import wrapped
-from exportdiff.interfaces.wording import listed
 from exportdiff.known.corpus.known_bug import not_found
 
 if TYPE_CHECKING:
@@ -43,7 +42,7 @@ class KnownBugLines:
     def _undecided(self, causes: tuple[KnownCause, ...]) -> Iterator[str]:
         yield "known bugs of torch: one of these, or several of them together"
         for cause in causes[:NAMED]:
-            yield wrapped(f"  {_title(cause)} [{cause.root}]")
+            yield wrapped(f"  {' '.join([*_id(cause), _title(cause)])} [{cause.root}]")
         if len(causes) > NAMED:
             yield f"  and {len(causes) - NAMED} more"
 
@@ -51,16 +50,16 @@ class KnownBugLines:
         again = cause.root in self._described
         self._described.add(cause.root)
         above = " (see above)" if again else ""
-        yield wrapped(f"known bug of torch: {_title(cause)}{above}")
+        yield wrapped(f"{' '.join(['known bug of torch', *_id(cause)])}: {_title(cause)}{above}")
         if again:
             return
         bug = cause.bug
         if bug is not None and found.meaning != "harmless":
             yield wrapped(f"  why: {bug.cause}")
             yield f"  how sure: the finding {SURE[found.by]} this bug"
-            if versions := versions_in_words(bug):
-                yield wrapped(f"  versions: {versions}")
-            yield from _thread(bug)
+            if words := bug.versions.in_words:
+                yield wrapped(f"  versions: {words}")
+            yield from (wrapped(f"  {name}: {text}") for name, text in thread(bug))
         yield f"  read more: {self._file(cause)}"
         if bug is not None and bug.workaround is not None and found.meaning != "harmless":
             yield from _workaround(bug.workaround, found)
@@ -71,28 +70,23 @@ class KnownBugLines:
         return cause.root
 
 
+def _id(cause: KnownCause) -> tuple[str, ...]:
+    return (cause.bug.id,) if cause.bug is not None and cause.bug.id else ()
+
+
 def _title(cause: KnownCause) -> str:
     return cause.bug.title if cause.bug is not None else cause.root
 
 
-def versions_in_words(bug: KnownBug) -> str:
-    """Say which of the versions that were tried have the bug."""
-    if not bug.affected:
-        return ""
-    fixed = f"fixed in {listed(bug.fixed_in)}" if bug.fixed_in else "fixed in none that was tried"
-    older = f"; not yet in {listed(bug.not_yet_in)}" if bug.not_yet_in else ""
-    return f"shows in torch {listed(bug.affected)}; {fixed}{older}"
-
-
-def _thread(bug: KnownBug) -> Iterator[str]:
+def thread(bug: KnownBug) -> Iterator[tuple[str, str]]:
     """Yield the thread about the bug, what both have in common, and why the behaviour was defended."""
     if bug.upstream:
         same = f" (the same {bug.upstream_match})" if bug.upstream_match else ""
-        yield f"  thread: {bug.upstream}{same}"
+        yield "thread", f"{bug.upstream}{same}"
     elif bug.upstream is not None:
-        yield f"  thread: {not_found(bug.upstream_searched)}"
+        yield "thread", not_found(bug.upstream_searched)
     if bug.defended:
-        yield wrapped(f"  defended by PyTorch: {bug.defended}")
+        yield "defended by PyTorch", bug.defended
 
 
 def _workaround(workaround: Workaround, found: Found) -> Iterator[str]:

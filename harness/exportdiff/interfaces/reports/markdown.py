@@ -53,7 +53,8 @@ def _lines(campaign: CampaignReport, found: Sequence[DisplayedFinding]) -> Itera
     yield "\n| | |\n| --- | --- |"
     yield f"| programs | {tally.examples:,} in {span(campaign.fuzzing)}, {campaign.speed()} |"
     yield f"| findings | {campaign.counts()} |"
-    yield f"| known bugs seen | {len(tally.known)} |"
+    fixed = f", {tally.known_fixed} of them fixed in a newer torch" * bool(tally.known_fixed)
+    yield f"| known bugs seen | {len(tally.known)}{fixed} |"
     for mode, exports in tally.refused_exports.items():
         yield f"| refused by {mode} export | {exports.refused:,} of {exports.programs:,} |"
     if started is not None:

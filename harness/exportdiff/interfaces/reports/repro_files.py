@@ -12,10 +12,11 @@ from exportdiff.fuzzing.campaign.events import (
     FindingShrunk,
     TorchesCompared,
 )
-from exportdiff.known.corpus.affected import with_versions
+from exportdiff.known.corpus.versions import versions, with_versions
 
 if TYPE_CHECKING:
     from exportdiff.interfaces.reports.folder import Folder
+    from exportdiff.known.corpus.versions import Shown
 
 
 class ReproFiles:
@@ -42,10 +43,9 @@ class ReproFiles:
         """Write into the header of the file which of the two versions of torch show the bug."""
         file = self._folder.repro(event.fingerprint)
         text = event.repro or file.read_text(encoding="utf-8")
+        shown: dict[str, Shown] = {self._torch: "shows"}
         if event.change == "in both":
-            text = with_versions(text, [self._torch, self._other], [], "")
+            shown[self._other] = "shows"
         elif event.change == "torch regression":
-            text = with_versions(text, [self._torch], [self._other], self._torch)
-        else:
-            text = with_versions(text, [self._torch], [], "")
-        file.write_text(text, encoding="utf-8")
+            shown[self._other] = "fixed"
+        file.write_text(with_versions(text, versions(shown)), encoding="utf-8")

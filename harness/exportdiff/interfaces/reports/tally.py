@@ -24,6 +24,7 @@ from exportdiff.fuzzing.campaign.events import (
 )
 from exportdiff.known.attribution.classification import NEW, Classification, ClassificationKind
 from exportdiff.known.attribution.explained import By
+from exportdiff.known.corpus.entry import OPEN, read_entry
 
 if TYPE_CHECKING:
     from exportdiff.core.finding import Finding
@@ -225,6 +226,12 @@ class Tally:
         """How many root causes of ``known`` a fix has proved, and how many only resemble an entry."""
         found = [shown.by for shown in self.known.values()]
         return {by: found.count(by) for by in get_args(By)}
+
+    @property
+    def known_fixed(self) -> int:
+        """How many root causes of ``known`` are fixed in the newest torch on which they were tried."""
+        files = [self.corpora / OPEN / f"{shown.entry}.py" for shown in self.known.values() if shown.entry]
+        return sum(not read_entry(file).versions.open for file in files)
 
     def of_kind(self, kind: ClassificationKind) -> dict[str, TalliedFinding]:
         """Return the findings that plain torch shows, that a known bug masks, or that a fix causes."""

@@ -54,7 +54,8 @@ REFUSALS: tuple[DocumentedRefusal, ...] = (
         "constant-mutated",
         "RuntimeError",
         "torch/_export/utils.py, _override_graph_signature_for_temp_registered_constants: 'Pls register it "
-        "as buffer'",
+        "as buffer'; github.com/pytorch/pytorch/issues/197096: 'mutation of lifted tensor constants is "
+        "unsupported'",
         r"^Constant \S+ is mutated in the forward method\. Pls register it as buffer",
         stage="lower",
     ),

@@ -18,11 +18,12 @@ from exportdiff.known.corpus.entry import FIXES, Entry, find_files
 from exportdiff.known.corpus.known_bug import KnownBug, known_bug
 from exportdiff.known.corpus.trial_results import cache_folder, fix_trials, open_entries
 from exportdiff.known.corpus.workaround import without_workaround
+from exportdiff.runtime.patching.fix import FixNotHereError
 from exportdiff.runtime.patching.fixes import Fix, FixError, applied, choose_patches, find_functions, remember
 
 if TYPE_CHECKING:
     import pathlib
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Collection, Iterator, Mapping
 
 
 @dataclass(frozen=True)
@@ -70,13 +71,15 @@ def knowledge(corpora: pathlib.Path) -> Knowledge:
         known = pickle.loads(file.read_bytes())
         if isinstance(known, Knowledge):
             return known
-    known = replace(_read(corpora), digest=digest)
-    known.likeness, known.usable_fixes  # noqa: B018  # computes them, so that they are cached too
-    write_cache_file(file, pickle.dumps(known))
+    fitting = _Fitting()
+    known = replace(_read(corpora, fitting), digest=digest)
+    if fitting.elsewhere_too:
+        known.likeness, known.usable_fixes  # noqa: B018  # computes them, so that they are cached too
+        write_cache_file(file, pickle.dumps(known))
     return known
 
 
-def _read(corpora: pathlib.Path) -> Knowledge:
+def _read(corpora: pathlib.Path, fitting: _Fitting) -> Knowledge:
     entries = open_entries(corpora)
     found = fix_trials(corpora, entries)
     results = {each.name: result for each in found if (result := each.result) is not None}
@@ -84,36 +87,45 @@ def _read(corpora: pathlib.Path) -> Knowledge:
     entries = tuple(entry for entry in entries if entry.file.stem not in passing)
     wanted = [each for each in found if each.name not in results or results[each.name].status == "usable"]
     fixes = choose_patches({each.name: each.candidates for each in wanted})
-    if not _fit(tuple(fixes.values())):
+    if not fitting.fit(fixes.values()):
         find_functions(fixes.values())
-        fixes = {name: fix for name, fix in fixes.items() if _fit((fix,))}
+        fixes = {name: fix for name, fix in fixes.items() if fitting.fit((fix,))}
     without = frozenset(each.name for each in found if each.name not in fixes)
-    return Knowledge(entries, fixes, tuple(_together(fixes)), without)
+    return Knowledge(entries, fixes, tuple(_together(fixes, fitting)), without)
 
 
-def _fit(fixes: tuple[Fix, ...]) -> bool:
-    try:
-        if len(fixes) > 1:
-            remember(fixes, cache_folder())
-        with applied(fixes):
-            return True
-    except FixError:
-        return False
+class _Fitting:
+    """Finds out which fixes can be installed."""
+
+    def __init__(self) -> None:
+        self.elsewhere_too = True
+        """Whether the answers are the same in another process with this torch."""
+
+    def fit(self, fixes: Collection[Fix]) -> bool:
+        """Whether these fixes can be installed together."""
+        try:
+            if len(fixes) > 1:
+                remember(fixes, cache_folder())
+            with applied(fixes):
+                return True
+        except FixError as error:
+            self.elsewhere_too &= not isinstance(error, FixNotHereError)
+            return False
 
 
-def _together(fixes: Mapping[str, Fix]) -> Iterator[str]:
+def _together(fixes: Mapping[str, Fix], fitting: _Fitting) -> Iterator[str]:
     """Choose fixes that fit together: all if they do; else each that fits with those before it."""
-    if _fit(tuple(fixes.values())):
+    if fitting.fit(fixes.values()):
         yield from fixes
         return
-    fitting: tuple[Fix, ...] = ()
+    chosen: tuple[Fix, ...] = ()
     for name, fix in fixes.items():
         try:
-            with applied((*fitting, fix)):
+            with applied((*chosen, fix)):
                 pass
         except FixError:
             continue
-        fitting = (*fitting, fix)
+        chosen = (*chosen, fix)
         yield name
 
 

@@ -12,6 +12,11 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 from exportdiff.core import own_code
 from exportdiff.core.program_text.parsing import parse
+from exportdiff.known.corpus.header import HEADER
+from exportdiff.known.corpus.ids import wrong_id
+from exportdiff.known.corpus.severity import Harm, Reach, Severity, severity, wrong_labels
+from exportdiff.known.corpus.topics import wrong_topics
+from exportdiff.known.corpus.versions import NOT_TRIED, Versions, read_versions, wrong_versions
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -31,9 +36,6 @@ def default_corpora() -> pathlib.Path | None:
 OPEN, VARIANTS = "open", "variants"
 """The folders of the root causes and of their variants, inside the folder of a corpus."""
 
-Severity: TypeAlias = Literal["A", "B", "C"]
-"""A: everyday code, wrong silently or broken plainly. B: occasional code. C: contrived code."""
-
 UpstreamMatch: TypeAlias = Literal["mechanism", "place", "symptom"]
 """``mechanism``: the thread is about the same cause. ``place``: about another mistake of the same function.
 ``symptom``: the symptom is the same, and the thread does not name a cause."""
@@ -41,8 +43,13 @@ UpstreamMatch: TypeAlias = Literal["mechanism", "place", "symptom"]
 EXPECTED = {"seed": 0, "fixed": 0, "open": 1}
 """The exit code that a file must have, by its status."""
 
-RENAMED_KEYS = {"behind": "unmasked", "unseen": "undetected-because"}
-"""Old keys of ``[tool.exportdiff]``, and their new names."""
+RENAMED_KEYS = {
+    "behind": "unmasked",
+    "unseen": "undetected-because",
+    "severity": "harm and reach",
+    "severity-because": "reach-because",
+}
+"""Old keys of ``[tool.exportdiff]``, and what to write instead."""
 
 FUNCTIONS = {
     "make": "returns the model and its example inputs",
@@ -54,8 +61,6 @@ WORKAROUND = ("make_workaround", "workaround_options", "workaround_call")
 """The functions of a workaround: they return the model and its inputs, return keyword arguments for
 torch.export.export, and call the result of the path."""
 
-HEADER = re.compile(r"^# /// script\n(?P<toml>(#( .*)?\n)+?)# ///$", re.MULTILINE)
-
 
 @dataclass(frozen=True)
 class Entry:
@@ -63,6 +68,10 @@ class Entry:
 
     file: pathlib.Path
     status: str = ""
+    id: str = ""
+    """The short name of the root cause, which never changes: ``XD042``. Empty for a variant."""
+    former_ids: tuple[str, ...] = ()
+    """The ids of entries that are now a part of this one."""
     fingerprint: str = ""
     signatures: tuple[tuple[str, ...], ...] = ()
     """The beginnings of the signatures of the findings that the bug causes."""
@@ -71,10 +80,16 @@ class Entry:
     check: str = ""
     kind: str = ""
     title: str = ""
-    severity: Severity | None = None
-    """The severity of the root cause; None for a variant, or if it is not yet written."""
-    severity_because: str = ""
+    harm: Harm | None = None
+    """What the bug does to its users; None for a variant, or if it is not yet written."""
+    reach: Reach | None = None
+    """How many people meet it; None as above."""
+    reach_because: str = ""
     """The code that meets the bug, in a few words."""
+    evidence: tuple[str, ...] = ()
+    """Public code that meets it: rows of the zoo (``zoo:MODEL``) and addresses of threads and pages."""
+    topics: tuple[str, ...] = ()
+    """What people write who meet the bug: words of ``topics.TOPICS``."""
     cause: str = ""
     """The mechanism, in one sentence."""
     variant_of: str = ""
@@ -95,14 +110,11 @@ class Entry:
     """The day of the last search for a thread, as ``2026-11-26``; empty if the day is not known."""
     defended: str = ""
     """``THREAD: REASON`` if PyTorch's maintainers have defended the behaviour; else empty."""
-    affected: tuple[str, ...] = ()
-    """The tried versions of torch that have the bug. ``exportdiff corpus bisect`` writes these fields."""
-    unaffected: tuple[str, ...] = ()
-    """The tried versions that do not have the bug."""
-    undecided: tuple[str, ...] = ()
-    """The tried versions on which the file fails in another way."""
-    regression_since: str = ""
-    """The first version with the bug after one without it; empty if the oldest tried version has it."""
+    versions: Versions = NOT_TRIED
+    """What it showed on the versions of torch on which it ran; ``exportdiff corpus bisect`` writes it."""
+    hash_seeds: int = 1
+    """Above 1 if the hash seed decides whether the bug shows: the file shows it if it does with one of
+    PYTHONHASHSEED = 0, 1, ..., and this is how many are tried."""
     unmasked: tuple[tuple[str, ...], ...] = ()
     """The beginnings of the signatures of findings that appear only with the fix in place."""
     undetected_because: str = ""
@@ -127,6 +139,11 @@ class Entry:
     def root(self) -> str:
         """The name of its root cause, which is the name of the entry in ``open/``."""
         return self.variant_of or self.name
+
+    @property
+    def severity(self) -> Severity | None:
+        """How severe the root cause is; None without labels."""
+        return severity(self.harm, self.reach, self.has_workaround) if self.harm and self.reach else None
 
     @property
     def silent(self) -> bool:
@@ -172,19 +189,24 @@ def read_entry(file: pathlib.Path) -> Entry:
     if status not in EXPECTED:
         known = ", ".join(EXPECTED)
         return Entry(file, problem=f"has status {status!r} in [tool.exportdiff]; expected {known}")
-    if problem := _renamed_key(table) or _wrong_fixes(table) or _wrong_word(table) or problem_in(source):
+    if problem := _wrong(table) or problem_in(source):
         return Entry(file, status, problem=problem)
     return Entry(
         file,
         status,
+        id=str(table.get("id", "")),
+        former_ids=tuple(map(str, table.get("former-ids", ()))),
         fingerprint=str(table.get("fingerprint", "")),
         signatures=_signatures(table),
         path=str(table.get("path", "")),
         check=str(table.get("check", "")),
         kind=str(table.get("kind", "")),
         title=str(table.get("title", "")),
-        severity=table.get("severity"),
-        severity_because=str(table.get("severity-because", "")),
+        harm=table.get("harm"),
+        reach=table.get("reach"),
+        reach_because=str(table.get("reach-because", "")),
+        evidence=tuple(table.get("evidence", ())),
+        topics=tuple(table.get("topics", ())),
         cause=" ".join(str(table.get("cause", "")).split()),
         variant_of=str(table.get("variant-of", "")),
         at_fault=str(table.get("at-fault", "")),
@@ -195,10 +217,8 @@ def read_entry(file: pathlib.Path) -> Entry:
         upstream_fix=str(table.get("upstream-fix", "")),
         upstream_searched=str(table.get("upstream-searched", "")),
         defended=" ".join(str(table.get("defended", "")).split()),
-        affected=_versions(table.get("affected", ())),
-        unaffected=_versions(table.get("unaffected", ())),
-        undecided=_versions(table.get("undecided", ())),
-        regression_since=str(table.get("regression-since", "")),
+        versions=read_versions(table),
+        hash_seeds=table.get("hash-seeds", 1),
         unmasked=tuple(tuple(map(str, words)) for words in table.get("unmasked", ())),
         undetected_because=str(table.get("undetected-because", "")),
         unmasked_by=tuple(table.get("unmasked-by", ())),
@@ -208,16 +228,16 @@ def read_entry(file: pathlib.Path) -> Entry:
     )
 
 
-def _versions(value: object) -> tuple[str, ...]:
-    """Read a list of versions. Old files have one version, or a range, as a string."""
-    return tuple(map(str, value)) if isinstance(value, list) else tuple(filter(None, (str(value or ""),)))
+def _wrong(table: dict[str, Any]) -> str:
+    """Return a message about the first mistake in a header; empty if there is none."""
+    return _renamed_key(table) or _wrong_fixes(table) or _wrong_word(table) or wrong_versions(table)
 
 
 def _renamed_key(table: dict[str, Any]) -> str:
-    """Return a message about the first key that has a new name; empty if there is no such key."""
+    """Return a message about the first old key; empty if there is none."""
     for old, new in RENAMED_KEYS.items():
         if old in table:
-            return f"has the key {old!r} in [tool.exportdiff]; it is called {new!r} now"
+            return f"has the key {old!r} in [tool.exportdiff]; write {new} instead"
     return ""
 
 
@@ -232,11 +252,11 @@ def _wrong_fixes(table: dict[str, Any]) -> str:
 
 def _wrong_word(table: dict[str, Any]) -> str:
     """Return a message about a key with an unknown word; empty if there is none."""
-    severity, known = table.get("severity"), get_args(Severity)
-    if severity is not None and severity not in known:
-        return f"has severity {severity!r} in [tool.exportdiff]; expected {', '.join(known)}"
-    if severity is not None and "variant-of" in table:
-        return "has 'severity' and 'variant-of' in [tool.exportdiff]; a variant has that of its root cause"
+    if problem := wrong_labels(table) or wrong_topics(table.get("topics", [])) or wrong_id(table):
+        return problem
+    seeds = table.get("hash-seeds", 1)
+    if not isinstance(seeds, int) or seeds < 1:
+        return f"has hash-seeds {seeds!r} in [tool.exportdiff]; expected a number of seeds"
     workaround = table.get("workaround", "code")
     if workaround != "code" and not re.match("none: .", str(workaround)):
         return f"has workaround {workaround!r} in [tool.exportdiff]; expected 'code' or 'none: REASON'"

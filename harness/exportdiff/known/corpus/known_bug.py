@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +9,7 @@ from exportdiff.known.corpus.workaround import Workaround, read_workaround
 
 if TYPE_CHECKING:
     from exportdiff.known.corpus.entry import Entry, UpstreamMatch
+    from exportdiff.known.corpus.versions import Versions
 
 
 @dataclass(frozen=True)
@@ -19,10 +19,8 @@ class KnownBug:
     title: str
     cause: str
     """The mechanism, in one sentence."""
-    affected: tuple[str, ...]
-    """The tried versions of torch that have the bug."""
-    unaffected: tuple[str, ...]
-    """The tried versions that do not have it."""
+    versions: Versions
+    """What its entry showed on the versions of torch on which it ran."""
     upstream: str | None
     """The PyTorch thread about it; empty if a search found none; None if it was not searched for."""
     workaround: Workaround | None
@@ -33,26 +31,19 @@ class KnownBug:
     """The day of the last search for a thread; empty if the day is not known."""
     defended: str = ""
     """``THREAD: REASON`` if PyTorch's maintainers have defended the behaviour; else empty."""
-
-    @property
-    def fixed_in(self) -> tuple[str, ...]:
-        """The tried versions without the bug that are newer than all tried versions with it."""
-        last = max(map(_order, self.affected), default=())
-        return tuple(version for version in self.unaffected if _order(version) > last)
-
-    @property
-    def not_yet_in(self) -> tuple[str, ...]:
-        """The other tried versions without the bug."""
-        return tuple(version for version in self.unaffected if version not in self.fixed_in)
+    id: str = ""
+    """Its short name, which never changes; empty if it has none."""
 
     def as_dict(self) -> dict[str, Any]:
         """Return it ready for JSON."""
         return {
+            "id": self.id,
             "title": self.title,
             "cause": self.cause,
-            "shows_in": list(self.affected),
-            "fixed_in": list(self.fixed_in),
-            "not_yet_in": list(self.not_yet_in),
+            "versions": dict(self.versions.rows),
+            "shows_in": list(self.versions.on("shows")),
+            "fixed_in": list(self.versions.fixed_in),
+            "not_yet_in": list(self.versions.not_yet_in),
             "upstream": self.upstream,
             "upstream_match": self.upstream_match,
             "upstream_searched": self.upstream_searched,
@@ -60,23 +51,18 @@ class KnownBug:
         }
 
 
-def _order(version: str) -> tuple[int, ...]:
-    """Return the numbers of a version, which compare as the versions do."""
-    return tuple(map(int, re.findall(r"\d+", version.partition("+")[0])))
-
-
 def known_bug(entry: Entry) -> KnownBug:
     """Describe the root cause of an entry of ``open/``."""
     return KnownBug(
         entry.title,
         " ".join(entry.cause.split()),
-        entry.affected,
-        entry.unaffected,
+        entry.versions,
         entry.upstream,
         read_workaround(entry),
         entry.upstream_match,
         entry.upstream_searched,
         entry.defended,
+        entry.id,
     )
 
 

@@ -12,9 +12,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from exportdiff.known.corpus.entry import Entry
+    from exportdiff.known.corpus.severity import Harm
 
-_INSIDE = ("purity", "sharing", "structure", "fake")
-"""Checks of what does not show in a result at once, the most important first. Others come before them."""
+_HARMS: tuple[Harm, ...] = ("silently wrong", "wrong later", "obscure error", "clear error", "cosmetic")
+"""The worst first."""
 
 
 @dataclass(frozen=True)
@@ -27,13 +28,18 @@ class RootCause:
     """Its variants, sorted by name."""
 
     @property
+    def open(self) -> bool:
+        """Whether the bug is in the newest torch that was tried: one of its files shows it there."""
+        return any(each.versions.open for each in (self.entry, *self.variants))
+
+    @property
     def fixes(self) -> tuple[str, ...]:
         """The names of its fixes, first that of the entry. Variants may need a fix in another place."""
         return tuple(dict.fromkeys(each.fix for each in (self.entry, *self.variants) if each.fix))
 
 
 def root_causes(entries: Iterable[Entry]) -> tuple[RootCause, ...]:
-    """Return the root causes of the open entries: the most severe first, silent ones before the others.
+    """Return the root causes of the open entries: the most severe first, and of these the worst harm.
 
     A variant whose entry is not given becomes a root cause.
     """
@@ -57,6 +63,6 @@ def read_root_causes(corpora: pathlib.Path) -> tuple[RootCause, ...]:
     return root_causes(map(read_entry, find_files([corpora])))
 
 
-def _rank(entry: Entry) -> tuple[str, bool, int, str]:
-    inside = _INSIDE.index(entry.check) + 1 if entry.check in _INSIDE else 0
-    return entry.severity or "Z", not entry.silent, inside, entry.name
+def _rank(entry: Entry) -> tuple[str, int, str]:
+    harm = _HARMS.index(entry.harm) if entry.harm else len(_HARMS)
+    return entry.severity or "Z", harm, entry.name

@@ -57,18 +57,20 @@ def problems(entry: Entry, fixes: Mapping[str, Fix], tags: Collection[str] = ())
 
 def incomplete(entry: Entry, fixes: Mapping[str, Fix], tags: Collection[str]) -> Iterator[str]:
     """Yield a line for each thing that an open entry lacks, without running it."""
-    wanted = {
+    wanted: dict[str, object] = {
         "title": entry.title,
         "path": entry.path,
         "check": entry.check,
         "kind": entry.kind,
         "signatures": entry.signatures or entry.undetected_because,
-        "affected": entry.affected,
+        "versions": entry.versions.rows,
         "at-fault": entry.at_fault,
     }
     if not entry.variant_of:
-        wanted |= {"severity": entry.severity or "", "severity-because": entry.severity_because}
-        wanted["cause"] = entry.cause
+        wanted |= {"id": entry.id, "harm": entry.harm or "", "reach": entry.reach or ""}
+        wanted |= {"reach-because": entry.reach_because, "topics": entry.topics, "cause": entry.cause}
+        if entry.reach == "everyday":
+            wanted["evidence"] = entry.evidence
     elif not (entry.file.parents[1] / OPEN / f"{entry.variant_of}.py").exists():
         yield f"is a variant of {entry.variant_of!r}, which is no open entry"
     for name, value in wanted.items():

@@ -14,7 +14,8 @@ from string import Template
 from typing import TYPE_CHECKING
 
 from exportdiff.core.program_text.parsing import parse
-from exportdiff.known.corpus.entry import HEADER, missing_functions
+from exportdiff.known.corpus.entry import missing_functions
+from exportdiff.known.corpus.header import HEADER
 from exportdiff.known.corpus.known_bug import not_found
 from exportdiff.known.upstream.plain_program import plain_program, run_program
 
@@ -57,7 +58,7 @@ $output
 
 ### Versions
 
-$affected```
+$tried```
 $versions
 ```
 """)
@@ -85,18 +86,15 @@ def report(
         code=parts.code,
         cause=_cause(entry, fix),
         output=parts.output.strip(),
-        affected=_affected(entry),
+        tried=_tried(entry),
         versions=versions.strip(),
     )
 
 
-def _affected(entry: Entry) -> str:
-    """Return a line about the versions that have the bug; empty if none was tried."""
-    if not entry.affected:
-        return ""
-    without = f"; not in {', '.join(entry.unaffected)}" if entry.unaffected else ""
-    since = f" Since {entry.regression_since}." if entry.regression_since else ""
-    return f"Affected: torch {', '.join(entry.affected)}{without}.{since}\n\n"
+def _tried(entry: Entry) -> str:
+    """Return a line about the versions that were tried; empty if none was."""
+    words = entry.versions.in_words
+    return f"{words[0].upper()}{words[1:]}.\n\n" if words else ""
 
 
 def _of_entry(entry: Entry) -> _Parts | None:

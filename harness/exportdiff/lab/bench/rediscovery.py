@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, get_args
 
-from exportdiff.known.corpus.entry import Severity
+from exportdiff.known.corpus.severity import Severity
 from exportdiff.lab.bench.figures import Figure, Result
 from exportdiff.lab.bench.first_shown import first_shown
 from exportdiff.lab.bench.roots import all_roots

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from exportdiff.core.case import Case
     from exportdiff.judging.results import Verdict
-    from exportdiff.known.corpus.entry import Severity
+    from exportdiff.known.corpus.severity import Severity
 
 
 def roots_of(

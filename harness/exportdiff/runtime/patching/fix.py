@@ -28,6 +28,10 @@ class FixError(UsageError):
     """A fix cannot be installed; the message names the fix and the reason."""
 
 
+class FixNotHereError(FixError):
+    """A fix cannot be installed in this process; in another process with the same torch, it may be."""
+
+
 @dataclass(frozen=True)
 class Edit:
     """Replaces the lines of a file from ``start`` up to, not including, ``stop`` (counted from 0)."""

@@ -19,6 +19,7 @@ from exportdiff.runtime.patching.compiling import added_names
 from exportdiff.runtime.patching.fix import Fix, FixError, read_candidates, read_fix
 from exportdiff.runtime.patching.live import live_functions
 from exportdiff.runtime.patching.plan import plan_of, remember_plan
+from exportdiff.runtime.patching.replaceable import calls_with_old_code, is_nested, outermost
 
 if TYPE_CHECKING:
     import pathlib
@@ -168,12 +169,18 @@ def _patched(fixes: tuple[Fix, ...]) -> _Patched:
         added = {id(changed): added_names(module, own, changed) for changed in chunks}
         bound = {**own, **{name: value for new in added.values() for name, value in new.items()}}
         ours |= bound.keys() - own.keys()
+        functions_of = live[str(module.__file__)]
+        earlier = calls_with_old_code(
+            path, [each for changed in chunks for each in changed.codes], functions_of
+        )
         for changed in chunks:
             here, lines = tuple(changed.fix_names.split(", ")), dict(changed.lines)
             for key, code in changed.codes:
-                functions = live[str(module.__file__)].get(key, [])
-                _check_replaceable(path, functions, code)
-                check_bound(changed.fix_names, path, code, [each.__code__ for each in functions], bound)
+                functions = functions_of.get(key, [])
+                if not is_nested(code):  # else it is part of the code of the function around it
+                    check_bound(changed.fix_names, path, code, [each.__code__ for each in functions], bound)
+                elif outermost(code) in earlier:
+                    functions = []
                 codes.extend((function, code) for function in functions)
                 fixes_of |= dict.fromkeys(map(id, _inside(code)), here)
                 lines_of |= {id(each): lines for each in _inside(code)}
@@ -214,19 +221,6 @@ def _modules(fixes: Iterable[Fix]) -> dict[str, ModuleType]:
 
 def _files(modules: Mapping[str, ModuleType]) -> dict[str, str]:
     return {path: str(module.__file__) for path, module in modules.items()}
-
-
-def _check_replaceable(path: str, functions: list[FunctionType], code: CodeType) -> None:
-    """Raise FixError if new code alone cannot make the change."""
-    where = f"{path}, {code.co_qualname}"
-    if not functions and "<locals>" not in code.co_qualname:
-        raise FixError(f"{where}: this torch has no such function")
-    for function in functions:
-        old = function.__code__
-        if old.co_freevars != code.co_freevars:
-            raise FixError(f"{where}: a fix must not change which variables a function captures")
-        if old.co_varnames[: old.co_argcount] != code.co_varnames[: code.co_argcount]:
-            raise FixError(f"{where}: a fix must not change the arguments of a function")
 
 
 def _module(path: str, fix_name: str) -> ModuleType:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from exportdiff.runtime.processes import scratch
 from exportdiff.runtime.processes.child import Child, Death, ended_from_outside, exit_reason
+from exportdiff.runtime.processes.missing_in_torch import torch_lacks_it
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,6 +26,8 @@ SECONDS = 120.0
 """Time limit of one file. A file that shows a hang sets a shorter limit itself."""
 RAISED = 70
 """Exit code of a file that raises an exception: Python's own, 1, means that the bug is there."""
+LACKING = 71
+"""Exit code of a file that raises an exception because this torch lacks something that the file names."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +48,7 @@ class Run:
             return ""
         if self.code is None:
             return self.limit
-        if self.code == RAISED:
+        if self.code in (RAISED, LACKING):
             return self.last_line
         return f"ends in {exit_reason(self.code)}"
 
@@ -66,6 +69,7 @@ def run_file(
 ) -> Run:
     """Run a file as ``__main__`` in a fresh process that has torch imported.
 
+    A file that raises an exception exits with 70; with 71 if this torch lacks something that the file names.
     The file runs inside the block that ``within`` opens in that process; if opening it raises, the exit code
     is 70. ``within`` is pickled. The file can import the modules of the folder ``import_folder``.
     """
@@ -94,7 +98,7 @@ def run_as_main(pipe: Connection, file: str, within: Within = nullcontext, impor
         raise
     except BaseException as error:
         print(f"{type(error).__name__}: {_one_line(error)}{_place(error, file)}")
-        sys.exit(RAISED)
+        sys.exit(LACKING if torch_lacks_it(error, file) else RAISED)
 
 
 def _one_line(error: BaseException) -> str:

@@ -10,7 +10,6 @@ from exportdiff.core.side_by_side import State
 from exportdiff.interfaces.output_files import write_text
 from exportdiff.interfaces.reports.check_summary import left_out, next_step
 from exportdiff.interfaces.reports.commands import check_command
-from exportdiff.interfaces.reports.known_bug_lines import versions_in_words
 from exportdiff.interfaces.reports.model_report import HEADINGS
 from exportdiff.interfaces.reports.page.environment import environment
 from exportdiff.interfaces.wording import counted
@@ -65,7 +64,6 @@ def model_page(report: Report, fail_on: FailOn, corpora: pathlib.Path | None) ->
             next=next_step(report, fail_on, corpora),
             calls=_calls,
             title=_title,
-            versions=versions_in_words,
             command=lambda found: check_command(report.name, found.finding.path),
             machine_code=_is_machine_code,
         )

@@ -1,0 +1,56 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# title = "unflatten: a gradient flows into the parameter through a buffer that is its detached alias"
+# variant-of = "unflatten_takes_parameter_for_buffer"
+# path = "nonstrict:unflatten@cpu"
+# check = "gradients"
+# kind = "mismatch"
+# status = "open"
+# signatures = [["gradients", "mismatch", "value", "state"]]
+# fix = "unflatten_tells_parameters_from_their_views"
+# upstream = ""
+# at-fault = "torch/export/unflatten.py, UnflattenedModule.__init__, consts_map"
+#
+# [tool.exportdiff.versions]
+# "2.13.0" = "shows"
+# ///
+"""No gradient is to flow through a buffer that is the detached weight. Unflattened, the weight gets it twice.
+
+Parameter and buffer are two names of one tensor to consts_map, and the graph reads the first for both.
+"""
+
+import sys
+
+import torch
+
+
+class Model(torch.nn.Module):
+    def forward(self, x):
+        return (x * self.weight + x * self.frozen).sum()  # first difference
+
+
+def make():
+    model = Model()
+    model.weight = torch.nn.Parameter(torch.ones(1))
+    model.register_buffer("frozen", model.weight.detach())
+    return model, (torch.ones(1),)
+
+
+def show():
+    model, args = make()
+    unflattened = torch.export.unflatten(torch.export.export(model, args))
+    model(*args).backward()
+    unflattened(*args).backward()
+    return model.weight.grad, unflattened.weight.grad
+
+
+if __name__ == "__main__":
+    # Exit code 1 means that the bug is there: any other error exits with 3.
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)
+    expected, got = show()
+    bug = not torch.equal(expected, got)
+    print(f"{'BUG' if bug else 'ok'}: the gradient is {expected} in eager, {got} after unflatten")
+    raise SystemExit(bug)
