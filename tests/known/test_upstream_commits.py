@@ -95,8 +95,11 @@ def fix(tmp_path: pathlib.Path) -> Fix:
 
 
 def entry(**fields: object) -> Entry:
-    found = Entry(pathlib.Path("loses_order.py"), status="open", path="nonstrict:module@cpu", severity="B")
-    return replace(found, title="unflatten: a dict comes back in another order", **fields)  # type: ignore[arg-type]
+    found = Entry(
+        pathlib.Path("loses_order.py"), status="open", path="nonstrict:module@cpu", harm="silently wrong"
+    )
+    fields = {"title": "unflatten: a dict comes back in another order", "reach": "occasional", **fields}
+    return replace(found, **fields)  # type: ignore[arg-type]
 
 
 def test_the_test_is_a_method_in_the_style_of_pytorch() -> None:
@@ -259,13 +262,13 @@ def test_a_mail_is_read_as_a_mail() -> None:
 @pytest.mark.parametrize(
     ("of_entry", "of_fix", "refusal", "reason"),
     [
-        ({"severity": "C"}, {}, False, "its severity is C"),
+        ({"reach": "contrived"}, {}, False, "its severity is C"),
         ({}, {"kind": "workaround"}, False, 'its fix is of kind "workaround"'),
         ({}, {"refuses": (Refused("ValueError", "no"),)}, False, "its fix refuses models"),
         ({}, {}, True, "its fix refuses models"),
         ({}, {"objection": "it sorts twice"}, False, "a reviewer would object: it sorts twice"),
         ({"defended": "URL: no"}, {}, False, "a maintainer has defended the behaviour: URL: no"),
-        ({"severity": "A"}, {}, False, ""),
+        ({"reach": "everyday"}, {}, False, ""),
     ],
 )
 def test_the_second_tier_has_a_reason(
