@@ -19,7 +19,8 @@
 # status = "open"
 # signatures = [["outputs", "mismatch", "requires-grad"]]
 # fix = "record_no_grad_mode_of_autograd"
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/pull/185140"
+# upstream-match = "symptom"
 # upstream-searched = "2026-11-26"
 # at-fault = "torch/fx/experimental/proxy_tensor.py, PreDispatchTorchFunctionMode: _set_grad_enabled"
 # workaround = "code"

@@ -17,7 +17,8 @@
 # status = "open"
 # signatures = [["structure", "mismatch", "order", "parameters"]]
 # fix = "strict_keeps_the_order_of_parameters"
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/pull/160600"
+# upstream-match = "symptom"
 # upstream-searched = "2026-11-26"
 # at-fault = "torch/export/_trace.py, _strict_export: gm_torch_level keeps the order of Dynamo"
 # workaround = "code"

@@ -20,7 +20,8 @@
 #     ["outputs", "crash", "run", "RuntimeError", "Either your tensor may have escaped from inside"],
 # ]
 # fix = "vmap_levels_are_side_effects"
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/pull/154650"
+# upstream-match = "place"
 # upstream-searched = "2026-11-26"
 # at-fault = "torch/fx/node.py, Node.is_impure: knows the levels of jvp alone (_side_effectful_functions)"
 # workaround = "code"

@@ -15,6 +15,7 @@
 # at-fault = "torch/fx/graph.py, emit_node in _gen_python_code: writes a placeholder self behind self"
 #
 # [tool.exportdiff.versions]
+# "2.9.1" = "shows"
 # "2.11.0" = "shows"
 # "2.13.0" = "shows"
 # "2.14.1" = "shows"

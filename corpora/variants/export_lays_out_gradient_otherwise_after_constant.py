@@ -15,6 +15,7 @@
 # at-fault = "torch/export/_trace.py, _non_strict_export: traces with the real tensors of plain attributes"
 #
 # [tool.exportdiff.versions]
+# "2.9.1" = "shows"
 # "2.11.0" = "shows"
 # "2.13.0" = "shows"
 # "2.14.1" = "shows"

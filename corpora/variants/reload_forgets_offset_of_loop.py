@@ -15,6 +15,7 @@
 # at-fault = "torch/_export/serde/serialize.py, deserialize_tensor_meta: empty_strided without storage_offset"
 #
 # [tool.exportdiff.versions]
+# "2.9.1" = "shows"
 # "2.11.0" = "shows"
 # "2.13.0" = "shows"
 # "2.14.1" = "shows"

@@ -22,6 +22,7 @@
 # at-fault = "torch/export/pt2_archive/_package.py, _should_use_pickle: subclasses only"
 #
 # [tool.exportdiff.versions]
+# "2.9.1" = "shows"
 # "2.11.0" = "shows"
 # "2.13.0" = "shows"
 # "2.14.1" = "shows"

@@ -22,6 +22,7 @@
 # at-fault = "torch/_dynamo/utils.py, clone_input: within the transform that the frame is in"
 #
 # [tool.exportdiff.versions]
+# "2.9.1" = "other"
 # "2.11.0" = "shows"
 # "2.13.0" = "shows"
 # "2.14.1" = "shows"

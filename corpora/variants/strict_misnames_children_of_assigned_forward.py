@@ -20,6 +20,7 @@
 # at-fault = "torch/_dynamo/variables/nn_module.py, record_nn_module_stack: re.sub(...)"
 #
 # [tool.exportdiff.versions]
+# "2.9.1" = "fixed"
 # "2.11.0" = "fixed"
 # "2.13.0" = "shows"
 # "2.14.1" = "shows"

@@ -15,6 +15,7 @@
 # at-fault = "torch/_dynamo/variables/nn_module.py, record_nn_module_stack: source.name"
 #
 # [tool.exportdiff.versions]
+# "2.9.1" = "shows"
 # "2.11.0" = "shows"
 # "2.13.0" = "shows"
 # "2.14.1" = "shows"

@@ -15,6 +15,7 @@
 # at-fault = "torch/export/_swap.py, _swap_modules: gm.module_call_graph = ep.module_call_graph"
 #
 # [tool.exportdiff.versions]
+# "2.9.1" = "shows"
 # "2.11.0" = "shows"
 # "2.13.0" = "shows"
 # "2.14.1" = "shows"

@@ -15,6 +15,7 @@
 # at-fault = "torch/export/unflatten.py, _sink_params: n.name not in module_id_to_inputs_removed"
 #
 # [tool.exportdiff.versions]
+# "2.9.1" = "shows"
 # "2.11.0" = "shows"
 # "2.13.0" = "shows"
 # "2.14.1" = "shows"

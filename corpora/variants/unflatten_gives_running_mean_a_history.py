@@ -15,6 +15,7 @@
 # at-fault = "torch/export/unflatten.py, _inplace_buffer_and_input_mutations: copy_ with autograd on"
 #
 # [tool.exportdiff.versions]
+# "2.9.1" = "shows"
 # "2.11.0" = "shows"
 # "2.13.0" = "shows"
 # "2.14.1" = "shows"

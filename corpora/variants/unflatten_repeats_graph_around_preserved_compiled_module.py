@@ -15,6 +15,7 @@
 # at-fault = "torch/_export/passes/collect_tracepoints_pass.py, CollectTracepointsPass.call: popitem"
 #
 # [tool.exportdiff.versions]
+# "2.9.1" = "other"
 # "2.11.0" = "shows"
 # "2.13.0" = "shows"
 # "2.14.1" = "shows"

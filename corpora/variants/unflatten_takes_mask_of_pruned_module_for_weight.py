@@ -15,6 +15,7 @@
 # at-fault = "torch/export/unflatten.py, _IVals.read: mf.remap_input(node.args[0])"
 #
 # [tool.exportdiff.versions]
+# "2.9.1" = "shows"
 # "2.11.0" = "shows"
 # "2.13.0" = "shows"
 # "2.14.1" = "shows"

@@ -6,8 +6,7 @@ import pathlib
 import re
 from typing import TYPE_CHECKING
 
-from exportdiff.interfaces.reports.known_bug_sheets import instead, links
-from exportdiff.interfaces.wording import listed
+from exportdiff.interfaces.reports.known_bug_sheets import full_title, instead, links
 from exportdiff.known.corpus.apis import APIS, Api
 from exportdiff.known.corpus.topics import TOPICS
 
@@ -47,8 +46,8 @@ def index_lines(sheets: Sequence[BugSheet]) -> Iterator[str]:
     yield ""
     yield "## By API\n"
     for api in APIS:
-        if own := [sheet for sheet in sheets if sheet.api is api]:
-            yield f"- [{api.title}]({page_name(api)}): {len(own)}"
+        number = sum(sheet.api is api for sheet in sheets)
+        yield f"- [{api.title}]({page_name(api)}): {number}"
     yield ""
     yield "## By what you write\n"
     for topic, title in TOPICS.items():
@@ -75,7 +74,7 @@ def api_lines(api: Api, sheets: Sequence[BugSheet]) -> Iterator[str]:
     own = [sheet for sheet in sheets if sheet.api is api]
     if not own:
         yield "The corpus has no bug of this API."
-    yield from (f"- [{sheet.entry.id}](#{_anchor(sheet)}) {_title(sheet)}" for sheet in own)
+    yield from (f"- [{sheet.entry.id}](#{_anchor(sheet)}) {full_title(sheet)}" for sheet in own)
     yield ""
     for sheet in own:
         yield from _section(sheet)
@@ -107,13 +106,7 @@ def _linked(target: str | pathlib.Path) -> str:
 
 
 def _item(sheet: BugSheet) -> str:
-    return f"- [{sheet.entry.id}]({_link(sheet)}) {_title(sheet)}"
-
-
-def _title(sheet: BugSheet) -> str:
-    """Return the title, and whether the newest torch has the bug."""
-    fixed = f" (fixed in {listed(sheet.entry.versions.fixed_in)})" if not sheet.open else ""
-    return f"{sheet.entry.title}{fixed}"
+    return f"- [{sheet.entry.id}]({_link(sheet)}) {full_title(sheet)}"
 
 
 def _link(sheet: BugSheet) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from exportdiff.interfaces.reports.known_bug_lines import thread
 from exportdiff.interfaces.reports.text import TEXT_WIDTH, wrapped
-from exportdiff.interfaces.wording import counted
+from exportdiff.interfaces.wording import counted, listed
 from exportdiff.known.corpus.entry import FIXES
 
 if TYPE_CHECKING:
@@ -34,10 +34,14 @@ def sheet_lines(sheets: Sequence[BugSheet]) -> Iterator[str]:
 
 
 def _title(sheet: BugSheet) -> str:
-    entry = sheet.entry
-    return textwrap.fill(
-        f"{entry.id}  {entry.severity}  {entry.title}", TEXT_WIDTH, subsequent_indent=" " * 10
-    )
+    text = f"{sheet.entry.id}  {sheet.entry.severity}  {full_title(sheet)}"
+    return textwrap.fill(text, TEXT_WIDTH, subsequent_indent=" " * 10)
+
+
+def full_title(sheet: BugSheet) -> str:
+    """Return the title, and whether the newest torch has the bug."""
+    fixed = f" (fixed in {listed(sheet.entry.versions.fixed_in)})" if not sheet.open else ""
+    return f"{sheet.entry.title}{fixed}"
 
 
 def _sheet(sheet: BugSheet) -> Iterator[str]:
