@@ -12,7 +12,7 @@ import pytest
 import exportdiff
 from exportdiff.core import programs
 from exportdiff.core.programs import program_source, switches_left_out, switches_needing
-from exportdiff.core.torch_versions import has, names, torch_version
+from exportdiff.core.torch_versions import content, has, names, torch_version
 from exportdiff.interfaces.reports.text import left_out_line
 from exportdiff.runtime.paths import MODES, RUNNERS, all_paths, left_out, parse, select_paths
 from exportdiff.runtime.paths import catalog as paths_catalog
@@ -155,3 +155,26 @@ def test_one_line_names_what_is_left_out() -> None:
     line = left_out_line("2.9.1", {"torch.a.b": ["x:y", "region.z"], "torch.c": ["p"]})
     assert line == "torch 2.9.1 has no torch.a.b (x:y, region.z), no torch.c (p): left out"
     assert left_out_line("2.13.0", {}) == ""
+
+
+def test_a_torch_with_an_edited_line_has_another_digest(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    folders = (tmp_path / "one", tmp_path / "two")
+    for folder in folders:
+        (folder / "fx").mkdir(parents=True)
+        (folder / "fx" / "node.py").write_text("a = 1\n")
+        (folder / "README").write_text(folder.name)
+
+    def digests() -> list[str]:
+        content.digest_of_torch.cache_clear()
+        return [content.digest_of_torch(folder) for folder in folders]
+
+    one, two = digests()
+    assert one == two
+    (folders[1] / "fx" / "node.py").write_text("a = 2\n")
+    assert digests()[0] == one != digests()[1]
+    # The answers come from the cache now.
+    monkeypatch.setattr(content, "_digest", lambda _: "read again")
+    assert digests()[0] == one

@@ -13,6 +13,7 @@ from rich.console import Console
 
 from exportdiff.core.errors import UsageError
 from exportdiff.core.finding import Finding
+from exportdiff.core.torch_versions import torch_folder
 from exportdiff.fuzzing.campaign.clock import Clock
 from exportdiff.fuzzing.campaign.comparing import TorchComparison
 from exportdiff.fuzzing.campaign.events import (
@@ -117,8 +118,8 @@ def test_what_is_no_message_is_said_to_be_none() -> None:
 # --- which interpreters will do ---
 
 
-def interpreter_that_says(folder: pathlib.Path, **said: object) -> pathlib.Path:
-    file = folder / "python"
+def interpreter_that_says(where: pathlib.Path, /, **said: object) -> pathlib.Path:
+    file = where / "python"
     answer = {"python": [3, 11, 0], "torch": "1.2.3", "missing": [], **said}
     file.write_text(f"#!/bin/sh\necho '{json.dumps(answer)}'\n")
     file.chmod(0o755)
@@ -131,7 +132,7 @@ def interpreter_that_says(folder: pathlib.Path, **said: object) -> pathlib.Path:
         ({"torch": ""}, "has no torch"),
         ({"missing": ["numpy", "rich"]}, "-m pip install numpy rich"),
         ({"python": [3, 9, 1]}, "is Python 3.9.1; exportdiff needs 3.11"),
-        ({"torch": running_interpreter().torch}, "as this environment has"),
+        ({"torch": running_interpreter().torch, "folder": str(torch_folder())}, "the same files as here"),
     ],
 )
 def test_an_interpreter_that_will_not_do_is_refused_in_one_line(
@@ -140,6 +141,16 @@ def test_an_interpreter_that_will_not_do_is_refused_in_one_line(
     with pytest.raises(UsageError, match=complaint) as refused:
         interpreter_to_compare(interpreter_that_says(tmp_path, **said), "--against")
     assert "\n" not in str(refused.value)
+
+
+def test_a_torch_with_other_files_is_compared_also_if_its_version_is_the_same(tmp_path: pathlib.Path) -> None:
+    (tmp_path / "torch").mkdir()
+    (tmp_path / "torch" / "__init__.py").write_text("")
+    here = running_interpreter()
+    python = interpreter_that_says(tmp_path, torch=here.torch, folder=str(tmp_path / "torch"))
+    found = interpreter_to_compare(python, "--against")
+    assert found.digest != here.digest
+    assert found.label == f"{here.release} of {python}"
 
 
 def test_what_is_no_interpreter_is_refused(tmp_path: pathlib.Path) -> None:

@@ -11,8 +11,13 @@ from collections.abc import Iterator
 import pytest
 
 from exportdiff.cli import main
-from exportdiff.known.attribution.knowledge import knowledge
+from exportdiff.known.attribution.knowledge import digest_of_corpus, knowledge
+from exportdiff.known.corpus import left_out, recorded_texts
 from exportdiff.known.corpus.trial_results import fix_trials, untried_fixes
+from exportdiff.runtime.patching import touched
+from exportdiff.runtime.patching.source import source_of
+from support.folders import CORPORA
+from support.of_this_torch import only_on_the_pinned_torch
 
 CODE = "def wrong():\n    return 3\n\n\ndef other():\n    return 1\n"
 
@@ -208,8 +213,62 @@ def test_a_release_that_a_patch_names_needs_no_trial(
 ) -> None:
     write(corpora, "named", MENDS)
     assert untried_names(corpora) == ("named",)
-    monkeypatch.setattr("exportdiff.known.corpus.trial_results.torch_version", lambda: "0.1")
+    monkeypatch.setattr("exportdiff.known.corpus.recorded_texts.torch_version", lambda: "0.1")
     assert untried_names(corpora) == ()
+
+
+def test_an_edited_torch_tries_again_the_fixes_of_edited_functions(
+    corpora: pathlib.Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The version of a torch does not say that its files were edited."""
+    monkeypatch.setattr(recorded_texts, "torch_version", lambda: "0.1")
+    monkeypatch.setattr(recorded_texts, "torch_folder", lambda: corpora.parent / "torch")
+    monkeypatch.setattr(left_out, "torch_folder", lambda: corpora.parent / "torch")
+    code = corpora.parent / f"tried_{corpora.parent.name}" / "code.py"
+    monkeypatch.setattr(left_out, "torch_digest", code.read_text)
+    code.write_text(CODE.replace("return 3\n", "return 3\n\n\ndef between():\n    pass\n"))
+    write(corpora, "mends", MENDS)
+    second = PATCH.replace("1,2", "9,2").replace("wrong", "other").replace("return 3", "return 1")
+    write(corpora, "second", second.replace("RIGHT", "2"))
+    texts = recorded_texts.texts_to_record(corpora)
+    (corpora / "fixes" / recorded_texts.RECORD).write_text(json.dumps(texts))
+    assert untried_names(corpora) == () and main(["corpus", "list"]) == 0
+    assert capsys.readouterr().err == ""
+
+    def after(edited: str) -> tuple[tuple[str, ...], str]:
+        recorded_texts._digest.cache_clear()
+        source_of.cache_clear()
+        touched._functions.cache_clear()
+        code.write_text(edited)
+        main(["corpus", "list"])
+        return untried_names(corpora), capsys.readouterr().err
+
+    text = code.read_text()
+    assert after(text.replace("pass", "return 5")) == ((), "")
+    assert after(text.replace("def wrong():", "@print\ndef wrong():")) == (("mends",), "")
+    assert after(text.replace("return 3", "return 4")) == (
+        ("mends",),
+        "1 of 2 fixes of known bugs does not fit this torch and is left out: mends\n",
+    )
+
+
+def test_results_of_trials_are_cached_by_the_content_of_torch(
+    corpora: pathlib.Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(corpora, "mends", MENDS)
+    assert fit(capsys)[0] == 0 and untried_names(corpora) == ()
+    before = digest_of_corpus(corpora)
+    monkeypatch.setattr("exportdiff.known.corpus.trial_results.torch_digest", lambda: "another")
+    assert untried_names(corpora) == ("mends",)
+    monkeypatch.setattr("exportdiff.known.attribution.knowledge.torch_digest", lambda: "another")
+    assert digest_of_corpus(corpora) != before
+
+
+@only_on_the_pinned_torch
+def test_the_texts_that_fixes_change_are_recorded() -> None:
+    recorded = json.loads((CORPORA / "fixes" / recorded_texts.RECORD).read_text())
+    command = "python -m exportdiff.known.corpus.recorded_texts corpora"
+    assert recorded == recorded_texts.texts_to_record(CORPORA), f"write the file again: {command}"
 
 
 def test_fuzz_and_faults_try_the_fixes_first_where_nobody_has(

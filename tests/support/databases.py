@@ -17,13 +17,13 @@ import torch
 from torch import nn
 from torch.utils import _pytree as pytree
 
+from exportdiff.core.cache_files import cache_folder
 from exportdiff.core.case import Case
 from exportdiff.core.path import Path
 from exportdiff.judging.exemptions.refusal import fix_refusals
 from exportdiff.judging.judge_case import judge_case
 from exportdiff.judging.results import Verdict
 from exportdiff.known.attribution.knowledge import knowledge
-from exportdiff.known.corpus.trial_results import cache_folder
 from exportdiff.lab.zoo.sources import SOURCES, model_named
 from exportdiff.runtime.patching.installed import install, without_fixes
 

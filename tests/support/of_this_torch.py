@@ -15,10 +15,11 @@ from functools import cache
 import pytest
 import torch
 
+from exportdiff.core.cache_files import cache_folder
 from exportdiff.core.torch_versions import torch_version
 from exportdiff.known.attribution.knowledge import knowledge
 from exportdiff.known.corpus.entry import Entry
-from exportdiff.known.corpus.trial_results import TrialResult, cache_folder, fix_trials
+from exportdiff.known.corpus.trial_results import TrialResult, fix_trials
 from exportdiff.known.corpus.versions import IN_WORDS
 from exportdiff.runtime.patching.fixes import Fix, remember
 from support.folders import CORPORA

@@ -38,6 +38,8 @@ from exportdiff.cli.exit_codes import exit_codes
 from exportdiff.cli.interrupting import terminable
 from exportdiff.cli.output import OutputError, checked_output
 from exportdiff.core.errors import UsageError
+from exportdiff.known.corpus.entry import default_corpora
+from exportdiff.known.corpus.left_out import line_on_left_out_fixes
 from exportdiff.runtime.processes.limits import limited
 
 if TYPE_CHECKING:
@@ -62,6 +64,9 @@ COMMANDS = (
     paths,
     zoo,
 )
+
+_WITH_FIXES = ("fuzz", "check", "minimize", "replay", "corpus", "bench", "faults")
+"""The commands that install fixes of known bugs."""
 
 _INTERNAL = """exportdiff {command}: this is an error of exportdiff itself, not of your model.
 Please report it with the text above, the command, and the output of: python -m torch.utils.collect_env"""
@@ -94,6 +99,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _run(argv: Sequence[str] | None) -> int:
     arguments = make_parser().parse_args(argv)
     try:
+        if arguments.command in _WITH_FIXES:
+            _say_left_out(getattr(arguments, "corpora", None) or default_corpora())
         with terminable(), limited(**limits_given(arguments)):
             return int(arguments.run(arguments))
     except UsageError as error:
@@ -107,6 +114,16 @@ def _run(argv: Sequence[str] | None) -> int:
         traceback.print_exc()
         print(_INTERNAL.format(command=shlex.join(sys.argv[1:] if argv is None else argv)), file=sys.stderr)
         return 3
+
+
+def _say_left_out(corpora: pathlib.Path | None) -> None:
+    """Print one line if fixes do not fit this torch, for example because its files were edited."""
+    try:
+        line = "" if corpora is None else line_on_left_out_fixes(corpora)
+    except ModuleNotFoundError:  # there is no torch: the command says so
+        return
+    if line:
+        print(line, file=sys.stderr)
 
 
 def make_parser() -> argparse.ArgumentParser:

@@ -6,6 +6,13 @@ import pathlib
 import tempfile
 from contextlib import suppress
 
+import platformdirs
+
+
+def cache_folder() -> pathlib.Path:
+    """Return this user's folder for cached results."""
+    return pathlib.Path(platformdirs.user_cache_dir("exportdiff"))
+
 
 def write_cache_file(file: pathlib.Path, content: bytes) -> None:
     """Write a file of a cache. If that is not possible, only time is lost, so OSError is ignored.

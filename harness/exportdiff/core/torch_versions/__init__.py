@@ -5,6 +5,7 @@ number.
 ``running`` imports torch: it has the functions that use private names that not every version has.
 """
 
-from exportdiff.core.torch_versions.names import has, torch_build, torch_version
+from exportdiff.core.torch_versions.content import digest_of_torch, torch_digest
+from exportdiff.core.torch_versions.names import has, torch_build, torch_folder, torch_version
 
-__all__ = ["has", "torch_build", "torch_version"]
+__all__ = ["digest_of_torch", "has", "torch_build", "torch_digest", "torch_folder", "torch_version"]

@@ -23,7 +23,7 @@ def has(name: str) -> bool:
     first, *rest = name.split(".")
     if first != "torch" or not rest:
         raise ValueError(f"{name!r} is not the full name of something in torch")
-    folder = _folder()
+    folder = torch_folder()
     while rest and (folder / rest[0]).is_dir():
         folder = folder / rest.pop(0)
     if rest and (folder / f"{rest[0]}.py").is_file():
@@ -43,7 +43,8 @@ def torch_version() -> str:
 
 
 @cache
-def _folder() -> pathlib.Path:
+def torch_folder() -> pathlib.Path:
+    """Return the folder of the installed torch. Raises ModuleNotFoundError."""
     found = importlib.util.find_spec("torch")
     if found is None or found.origin is None:
         raise ModuleNotFoundError("torch is not installed", name="torch")

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from importlib.metadata import version
 
 from exportdiff.core.own_code import digest_of, source_files
+from exportdiff.core.torch_versions import torch_digest
 from exportdiff.known.corpus.entry import FIXES, find_files
 
 
@@ -16,6 +17,7 @@ class CampaignInputs:
     """What the results of a campaign depend on besides its settings."""
 
     torch: str
+    """The version, and a digest of its files."""
     python: str
     exportdiff: str
     """The version, and a digest of the code."""
@@ -27,7 +29,7 @@ def campaign_inputs(corpora: pathlib.Path | None) -> CampaignInputs:
     """Return what the results depend on in this process."""
     known = [] if corpora is None else [*find_files([corpora]), *sorted((corpora / FIXES).glob("*.patch"))]
     return CampaignInputs(
-        version("torch"),
+        f"{version('torch')} {torch_digest()[:12]}",
         platform.python_version(),
         f"{version('exportdiff')} {digest_of(source_files())}",
         digest_of(known) if known else "",

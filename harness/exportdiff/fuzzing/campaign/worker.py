@@ -7,6 +7,7 @@ import traceback
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from exportdiff.core.cache_files import cache_folder
 from exportdiff.core.case import case_from_source
 from exportdiff.core.programs import DEFAULT_PROFILE, program_source
 from exportdiff.fuzzing.around.drawing import around_program
@@ -20,7 +21,6 @@ from exportdiff.known.attribution.classification import Classification
 from exportdiff.known.attribution.explained import ExplainedFinding
 from exportdiff.known.attribution.knowledge import knowledge
 from exportdiff.known.attribution.residual import ResidualFinding, find_exposing_fixes, sort_residual_findings
-from exportdiff.known.corpus.trial_results import cache_folder
 from exportdiff.runtime.observing.freeing_programs import clean_state
 from exportdiff.runtime.patching.fixes import fixes_that_raised
 from exportdiff.runtime.patching.installed import install, without_fixes

@@ -7,9 +7,9 @@ import json
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from exportdiff.core.cache_files import write_cache_file
+from exportdiff.core.cache_files import cache_folder, write_cache_file
 from exportdiff.fuzzing.other_torch.messages import FileAnswer
-from exportdiff.known.corpus.trial_results import cache_folder, code_of
+from exportdiff.known.corpus.trial_results import code_of
 from exportdiff.runtime.processes.child import ended_from_outside
 
 if TYPE_CHECKING:
@@ -35,6 +35,5 @@ def store_run(interpreter: Interpreter, text: str, ran: FileAnswer, hash_seed: i
 
 
 def _file(interpreter: Interpreter, text: str, hash_seed: int) -> pathlib.Path:
-    seed = f"\0{hash_seed}" if hash_seed else ""
-    digest = hashlib.sha256(f"2\0{interpreter.torch}\0{code_of(text)}{seed}".encode()).hexdigest()
-    return cache_folder() / "runs" / f"{digest}.json"
+    parts = "\0".join(("3", interpreter.torch, interpreter.digest, code_of(text), str(hash_seed)))
+    return cache_folder() / "runs" / f"{hashlib.sha256(parts.encode()).hexdigest()}.json"

@@ -9,8 +9,8 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING
 
+from exportdiff.core.cache_files import cache_folder
 from exportdiff.core.errors import UsageError
-from exportdiff.known.corpus.trial_results import cache_folder
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -12,6 +12,7 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 from exportdiff.core.errors import UsageError
+from exportdiff.core.torch_versions import digest_of_torch, torch_digest, torch_version
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -29,10 +30,14 @@ def version(name):
         return importlib.metadata.version(name)
     except importlib.metadata.PackageNotFoundError:
         return ""
+def folder(name):
+    found = importlib.util.find_spec(name)
+    return found.submodule_search_locations[0] if found is not None else ""
 names = sys.argv[1:]
 print(json.dumps({
     "python": list(sys.version_info[:3]),
     "torch": version("torch"),
+    "folder": folder("torch"),
     "missing": [name for name in names if importlib.util.find_spec(name) is None],
 }))
 """
@@ -45,6 +50,14 @@ class Interpreter:
     python: pathlib.Path
     torch: str
     """The version of its torch, with the build: ``2.14.1+cpu``."""
+    digest: str = ""
+    """A digest of the files of its torch, which may have been edited; empty: they were not read."""
+
+    @property
+    def label(self) -> str:
+        """What reports call its torch: the version; if the running torch has the same, also where it is."""
+        here = self.release == torch_version()
+        return f"{self.release} of {self.python}" if here else self.release
 
     @property
     def release(self) -> str:
@@ -69,19 +82,21 @@ def interpreter(python: pathlib.Path, option: str, *, judges: bool = True) -> In
     if said["missing"]:
         names = " ".join(said["missing"])
         raise UsageError(f"{found} lacks what exportdiff needs: {python} -m pip install {names}")
-    return Interpreter(python.absolute(), said["torch"])
+    folder = said.get("folder", "")
+    digest = digest_of_torch(pathlib.Path(folder)) if folder else ""
+    return Interpreter(python.absolute(), said["torch"], digest)
 
 
 def running_interpreter() -> Interpreter:
     """Return the running interpreter."""
-    return Interpreter(pathlib.Path(sys.executable), version("torch"))
+    return Interpreter(pathlib.Path(sys.executable), version("torch"), torch_digest())
 
 
 def interpreter_to_compare(python: pathlib.Path, option: str) -> Interpreter:
     """Return an interpreter that can judge programs with another torch. Raises UsageError."""
     found = interpreter(python, option)
-    if found.torch == running_interpreter().torch:
-        raise UsageError(f"{option} {python} has torch {found.torch}, as this environment has")
+    if found.digest == torch_digest():
+        raise UsageError(f"{option} {python} has torch {found.torch} with the same files as here")
     return found
 
 

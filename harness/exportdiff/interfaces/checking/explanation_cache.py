@@ -14,11 +14,10 @@ import sys
 import sysconfig
 from typing import TYPE_CHECKING
 
-from exportdiff.core.cache_files import write_cache_file
+from exportdiff.core.cache_files import cache_folder, write_cache_file
 from exportdiff.core.own_code import digest_of, packages, source_files
 from exportdiff.core.plain_data import NotPlainError, dumps, loads
 from exportdiff.known.attribution.knowledge import digest_of_corpus
-from exportdiff.known.corpus.trial_results import cache_folder
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

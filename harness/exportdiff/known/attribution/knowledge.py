@@ -10,13 +10,13 @@ from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from typing import TYPE_CHECKING
 
-from exportdiff.core.cache_files import write_cache_file
+from exportdiff.core.cache_files import cache_folder, write_cache_file
 from exportdiff.core.own_code import PACKAGE, digest_of
-from exportdiff.core.torch_versions import torch_build
+from exportdiff.core.torch_versions import torch_digest
 from exportdiff.known.attribution.likeness import Likeness
 from exportdiff.known.corpus.entry import FIXES, Entry, find_files
 from exportdiff.known.corpus.known_bug import KnownBug, known_bug
-from exportdiff.known.corpus.trial_results import cache_folder, fix_trials, open_entries
+from exportdiff.known.corpus.trial_results import fix_trials, open_entries
 from exportdiff.known.corpus.workaround import without_workaround
 from exportdiff.runtime.patching.fix import FixNotHereError
 from exportdiff.runtime.patching.fixes import Fix, FixError, applied, choose_patches, find_functions, remember
@@ -133,8 +133,8 @@ def digest_of_corpus(corpora: pathlib.Path) -> str:
     """Return a digest of everything that the knowledge depends on."""
     corpora = corpora.resolve()
     own = sorted(file for part in ("known", "runtime/patching") for file in (PACKAGE / part).rglob("*.py"))
-    files = (*own, *find_files([corpora]), *sorted((corpora / FIXES).glob("*.patch")))
+    files = (*own, *find_files([corpora]), *sorted((corpora / FIXES).glob("*.*")))
     # The name of each recorded trial is a digest of what was tried.
     trials = sorted(file.name for file in (cache_folder() / "fit").glob("*.json"))
-    parts = [sys.version, torch_build(), str(corpora), digest_of(files), *trials]
+    parts = [sys.version, torch_digest(), str(corpora), digest_of(files), *trials]
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()

@@ -12,10 +12,9 @@ from dataclasses import dataclass
 from itertools import chain, zip_longest
 from typing import TYPE_CHECKING
 
-from exportdiff.core.cache_files import write_cache_file
+from exportdiff.core.cache_files import cache_folder, write_cache_file
 from exportdiff.core.case import case_from_source
 from exportdiff.known.attribution.resemblance import shows_as
-from exportdiff.known.corpus.trial_results import cache_folder
 from exportdiff.runtime.paths import parse
 
 if TYPE_CHECKING:

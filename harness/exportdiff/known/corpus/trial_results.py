@@ -14,12 +14,11 @@ from collections import Counter
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-import platformdirs
-
-from exportdiff.core.cache_files import write_cache_file
+from exportdiff.core.cache_files import cache_folder, write_cache_file
 from exportdiff.core.program_text.parsing import parse
-from exportdiff.core.torch_versions import torch_build, torch_version
+from exportdiff.core.torch_versions import torch_digest
 from exportdiff.known.corpus.entry import FIXES, find_files, read_entry
+from exportdiff.known.corpus.recorded_texts import recorded_texts
 from exportdiff.known.corpus.workaround import without_workaround
 from exportdiff.runtime.patching.fixes import read_candidates
 
@@ -57,11 +56,13 @@ class FixTrial:
     name: str
     candidates: tuple[Fix, ...]
     entries: tuple[Entry, ...]
+    declared: bool = False
+    """Whether its author tried it on the text of torch that is installed, so that it needs no trial."""
 
     @property
     def file(self) -> pathlib.Path:
         """The file with its result for the installed torch."""
-        digest = hashlib.sha256(f"3\0{torch_build()}\0{self.name}\0".encode())
+        digest = hashlib.sha256(f"4\0{torch_digest()}\0{self.name}\0".encode())
         for fix in self.candidates:
             digest.update(f"{fix.patch}\0{fix.diff}\0".encode())
         for entry in self.entries:
@@ -83,11 +84,6 @@ class FixTrial:
         """Cache the result. If the folder cannot be written, the trial runs again next time."""
         write_cache_file(self.file, json.dumps(asdict(result)).encode())
 
-    @property
-    def declared(self) -> bool:
-        """Whether a patch names the installed torch in its ``Fits:`` line, and so needs no trial there."""
-        return any(torch_version() in fix.fits for fix in self.candidates)
-
 
 def code_of(text: str) -> str:
     """Return the program of a file without comments and docstring; its text, if it is not Python."""
@@ -101,11 +97,6 @@ def code_of(text: str) -> str:
     return ast.dump(tree)
 
 
-def cache_folder() -> pathlib.Path:
-    """Return this user's folder for cached results."""
-    return pathlib.Path(platformdirs.user_cache_dir("exportdiff"))
-
-
 def fix_trials(corpora: pathlib.Path, entries: Sequence[Entry] | None = None) -> tuple[FixTrial, ...]:
     """Return the fixes of a corpus, each with its open entries. Raises FixError."""
     if entries is None:
@@ -114,8 +105,10 @@ def fix_trials(corpora: pathlib.Path, entries: Sequence[Entry] | None = None) ->
     for entry in entries:
         of_fix.setdefault(entry.fix, []).append(entry)
     found = read_candidates(corpora / FIXES)
+    texts = recorded_texts(corpora)
     return tuple(
-        FixTrial(name, candidates, tuple(of_fix.get(name, ()))) for name, candidates in found.items()
+        FixTrial(name, candidates, tuple(of_fix.get(name, ())), any(map(texts.tried, candidates)))
+        for name, candidates in found.items()
     )
 
 

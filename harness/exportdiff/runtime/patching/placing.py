@@ -61,8 +61,8 @@ def _placed(path: str, source: Source, fixes: Iterable[Fix]) -> dict[Edit, Fix]:
     anywhere: list[tuple[tuple[str, ...], Fix]] = []
     for fix in fixes:
         for hunk in dict(fix.files)[path]:
-            found = _edits(source.lines, hunk)
-            if found is None and (added := _added_at_top_level(hunk)):
+            found = edits_of(source.lines, hunk)
+            if found is None and (added := added_at_top_level(hunk)):
                 anywhere.append((added, fix))
             elif found is None:
                 raise FixError(f"{fix.name}: does not fit {path} of this torch at line {hunk.start + 1}")
@@ -75,7 +75,7 @@ def _placed(path: str, source: Source, fixes: Iterable[Fix]) -> dict[Edit, Fix]:
     return {edit: edits[edit] for edit in ordered}
 
 
-def _edits(lines: tuple[str, ...], hunk: Hunk) -> tuple[Edit, ...] | None:
+def edits_of(lines: tuple[str, ...], hunk: Hunk) -> tuple[Edit, ...] | None:
     """Return the edits of a hunk where it fits: by its lines, else by its statements."""
     start = _place(lines, hunk)
     if start is None:
@@ -92,7 +92,7 @@ def _place(lines: tuple[str, ...], hunk: Hunk) -> int | None:
     return places[0] if len(places) == 1 else None
 
 
-def _added_at_top_level(hunk: Hunk) -> tuple[str, ...]:
+def added_at_top_level(hunk: Hunk) -> tuple[str, ...]:
     """Return the imports and functions that a hunk adds to the module, if it does nothing else.
 
     They are compiled separately, so it does not matter where they stand.
