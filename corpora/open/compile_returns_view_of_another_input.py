@@ -22,6 +22,7 @@
 # upstream-match = "mechanism"
 # upstream-fix = "https://github.com/pytorch/pytorch/pull/198097"
 # at-fault = "torch/_functorch/_aot_autograd/input_output_analysis.py, create_synthetic_base_metadata"
+# workaround = "code"
 #
 # [tool.exportdiff.versions]
 # "2.9.1" = "shows"
@@ -57,6 +58,18 @@ def show():
     expected = model(*args).item()
     args = make()[1]
     return expected, torch.compile(model, backend="aot_eager")(*args).item()
+
+
+def make_workaround():
+    """Take the part of the first input in the model."""
+
+    class Taking(Model):
+        def forward(self, x, y):
+            x.add_(100)
+            return x[1]
+
+    x = torch.arange(4.0)
+    return Taking(), (x, x[1:])
 
 
 if __name__ == "__main__":

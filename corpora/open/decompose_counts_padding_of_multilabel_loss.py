@@ -22,6 +22,7 @@
 # upstream-match = "mechanism"
 # upstream-fix = "https://github.com/pytorch/pytorch/pull/189552"
 # at-fault = "torch/_decomp/decompositions.py, multilabel_margin_loss_forward: target_mask does not mask z"
+# workaround = "code"
 #
 # [tool.exportdiff.versions]
 # "2.9.1" = "shows"
@@ -59,6 +60,21 @@ def show():
     model, args = make()
     decomposed = torch.export.export(model, args).run_decompositions().module()
     return model(*args), decomposed(*args)
+
+
+def make_workaround():
+    """Write the loss out, with a mask for the padding."""
+
+    class Masking(Model):
+        def forward(self, scores, labels):
+            used = (labels >= 0).long().cumprod(1)
+            chosen = labels.clamp(min=0)
+            is_label = torch.zeros_like(scores).scatter_add(1, chosen, used.to(scores.dtype)) > 0
+            margins = 1 - scores.gather(1, chosen).unsqueeze(2) + scores.unsqueeze(1)
+            margins = margins.clamp(min=0) * used.unsqueeze(2) * ~is_label.unsqueeze(1)
+            return margins.sum((1, 2)).mean() / scores.shape[1]
+
+    return Masking(), (torch.tensor([[0.0, 0.5, 0.0, 2.0]]), torch.tensor([[3, -1, -1, -1]]))
 
 
 if __name__ == "__main__":

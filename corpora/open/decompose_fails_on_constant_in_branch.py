@@ -32,6 +32,7 @@
 # upstream-match = "mechanism"
 # upstream-fix = "https://github.com/pytorch/pytorch/pull/184667"
 # at-fault = "torch/_export/passes/lift_constants_pass.py, lift_constants_pass: not in bodies"
+# workaround = "code"
 #
 # [tool.exportdiff.versions]
 # "2.9.1" = "shows"
@@ -64,6 +65,16 @@ def make():
 def show():
     model, args = make()
     return model(*args), torch.export.export(model, args).run_decompositions().module()(*args)
+
+
+def make_workaround():
+    """Use a number for the constant of the branch."""
+
+    class Adding(Model):
+        def forward(self, x):
+            return torch.cond(x.sum() > 0, lambda x: x + 1.0, torch.sin, (x,))
+
+    return Adding(), (torch.ones(1),)
 
 
 if __name__ == "__main__":

@@ -24,6 +24,7 @@
 # upstream-match = "place"
 # upstream-searched = "2026-11-26"
 # at-fault = "torch/_decomp/decompositions.py, nop_decomposition: makes alias of detach, stops no gradient"
+# workaround = "none: run_decompositions({}) keeps detach; the default table needs a call under torch.no_grad"
 #
 # [tool.exportdiff.versions]
 # "2.9.1" = "shows"

@@ -33,6 +33,7 @@
 # upstream-match = "symptom"
 # upstream-searched = "2026-11-26"
 # at-fault = "torch/_export/verifier.py, Verifier._check_graph_module: asks graphs of auto_functionalized_v2"
+# workaround = "code"
 #
 # [tool.exportdiff.versions]
 # "2.9.1" = "other"
@@ -72,6 +73,23 @@ def show():
     module = program.run_decompositions().module()
     got = module(*args), module.count
     return (model(*args), model.count), got
+
+
+def make_workaround():
+    """Return the new value from both branches, and write it to the buffer after torch.cond."""
+
+    class Returning(Model):
+        def counted(self, x):
+            return x * 2, self.count + 1
+
+        def forward(self, x):
+            with torch.no_grad():
+                branches = self.counted, lambda x: (-x, self.count.clone())
+                y, count = torch.cond(x.sum() > 0, *branches, (x,))
+                self.count.copy_(count)
+                return y
+
+    return Returning(), (torch.ones(1),)
 
 
 if __name__ == "__main__":

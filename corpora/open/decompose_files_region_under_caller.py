@@ -21,6 +21,7 @@
 # upstream = ""
 # upstream-searched = "2026-11-26"
 # at-fault = "torch/_higher_order_ops/wrap.py, WrapWithAutocast.__call__: wrapped_func(*args, **kwargs)"
+# workaround = "code"
 #
 # [tool.exportdiff.versions]
 # "2.9.1" = "shows"
@@ -58,6 +59,23 @@ def show():
     ep = torch.export.export(model, args).run_decompositions()
     (node,) = ep.graph.find_nodes(op="call_function", target=torch.ops.aten.relu.default)
     return ["", "child"], [path for path, _ in node.meta["nn_module_stack"].values()]
+
+
+def make_workaround():
+    """Enter autocast in the submodule."""
+
+    class Casting(torch.nn.ReLU):
+        def forward(self, x):
+            with torch.autocast("cpu", dtype=torch.bfloat16):
+                return super().forward(x)
+
+    class Calling(Model):
+        def forward(self, x):
+            return self.child(x)
+
+    model = Calling()
+    model.child = Casting()
+    return model, (torch.ones(1, requires_grad=True),)
 
 
 if __name__ == "__main__":

@@ -24,6 +24,7 @@
 # upstream-match = "place"
 # upstream-searched = "2026-11-26"
 # at-fault = "torch/fx/passes/runtime_assert.py, insert_deferred_runtime_asserts: enumerate(nodes[:-1])"
+# workaround = "code"
 #
 # [tool.exportdiff.versions]
 # "2.9.1" = "shows"
@@ -69,6 +70,18 @@ def show():
     ep = torch.export.export(model, args, dynamic_shapes=dynamic_shapes(), **option)
     x = torch.ones(3)
     return tuple(model(x).shape), tuple(ep.module()(x).shape)
+
+
+def make_workaround():
+    """Return a copy of the input."""
+
+    class Copying(Model):
+        def forward(self, x):
+            if x.shape[0] % 2 == 0:
+                return x.clone()
+            return F.pad(x, (0, 1))
+
+    return Copying(), (torch.ones(4),)
 
 
 if __name__ == "__main__":

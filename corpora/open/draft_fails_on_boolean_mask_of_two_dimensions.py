@@ -27,6 +27,7 @@
 # upstream-match = "symptom"
 # upstream-searched = "2026-11-26"
 # at-fault = "torch/_subclasses/fake_utils.py, _check_fake_real_tensors: r_offset != f_offset"
+# workaround = "code"
 #
 # [tool.exportdiff.versions]
 # "2.9.1" = "shows"
@@ -61,6 +62,16 @@ def show():
     model, args = make()
     torch.export.export(model, args)
     torch.export.draft_export(model, args)
+
+
+def make_workaround():
+    """Use torch.masked_select."""
+
+    class Selecting(Model):
+        def forward(self, x):
+            return torch.masked_select(x, x > 0)
+
+    return Selecting(), (torch.ones(2, 2),)
 
 
 if __name__ == "__main__":

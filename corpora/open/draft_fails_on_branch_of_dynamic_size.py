@@ -24,6 +24,7 @@
 # upstream-fix = "https://github.com/pytorch/pytorch/pull/131042"
 # upstream-searched = "2026-11-26"
 # at-fault = "torch/_subclasses/meta_utils.py, MetaConverter.meta_tensor: r.real_tensor ="
+# workaround = "code"
 #
 # [tool.exportdiff.versions]
 # "2.9.1" = "shows"
@@ -60,6 +61,16 @@ def show():
     model, args = make()
     torch.export.export(model, args, dynamic_shapes=dynamic_shapes())
     torch.export.draft_export(model, args, dynamic_shapes=dynamic_shapes())
+
+
+def make_workaround():
+    """Compute both branches, and choose with torch.where."""
+
+    class Choosing(Model):
+        def forward(self, x):
+            return torch.where(x.sum() > 0, x.sin(), x.cos())
+
+    return Choosing(), (torch.ones(4),)
 
 
 if __name__ == "__main__":

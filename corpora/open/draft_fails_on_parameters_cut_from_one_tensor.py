@@ -26,6 +26,7 @@
 # upstream-fix = "https://github.com/pytorch/pytorch/pull/185014"
 # upstream-searched = "2026-11-26"
 # at-fault = "torch/_subclasses/meta_utils.py, meta_tensor: r.real_tensor = torch.empty_strided"
+# workaround = "code"
 #
 # [tool.exportdiff.versions]
 # "2.9.1" = "shows"
@@ -66,6 +67,19 @@ def show():
     warnings.simplefilter("ignore")
     model, args = make()
     return model(*args), torch.export.draft_export(model, args).module()(*args)
+
+
+def make_workaround():
+    """Copy the pieces before making them parameters."""
+
+    class Copying(Model):
+        def __init__(self):
+            super().__init__()
+            flat = torch.ones(6)
+            self.weight = torch.nn.Parameter(flat[:4].view(2, 2).clone())
+            self.bias = torch.nn.Parameter(flat[4:].clone())
+
+    return Copying(), (torch.ones(3, 2),)
 
 
 if __name__ == "__main__":

@@ -21,6 +21,7 @@
 # upstream = ""
 # upstream-searched = "2026-11-26"
 # at-fault = "torch/_subclasses/meta_utils.py, _safe_copy: if type(src) is not torch.Tensor: return"
+# workaround = "code"
 #
 # [tool.exportdiff.versions]
 # "2.9.1" = "shows"
@@ -63,6 +64,16 @@ def show():
     expected = model(*args)
     program = torch.export.draft_export(model, args).module()
     return expected, program(*args)
+
+
+def make_workaround():
+    """Choose between the results with torch.where."""
+
+    class Choosing(Model):
+        def forward(self, x):
+            return torch.where(self.gate > 0, x + 1, x - 1)
+
+    return Choosing(), (torch.zeros(2),)
 
 
 if __name__ == "__main__":

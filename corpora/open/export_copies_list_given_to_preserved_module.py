@@ -22,6 +22,7 @@
 # upstream-match = "place"
 # upstream-searched = "2026-11-26"
 # at-fault = "torch/_export/wrappers.py, _wrap_submodule: pre_hook"
+# workaround = "code"
 #
 # [tool.exportdiff.versions]
 # "2.9.1" = "shows"
@@ -64,6 +65,23 @@ def show():
     model, args = make()
     ep = torch.export.export(model, args, preserve_module_call_signature=("child",))
     return model(*args), ep.module()(*args)
+
+
+def make_workaround():
+    """Return the list from the submodule."""
+
+    class Returning(Child):
+        def forward(self, results):
+            return [results[0] * 2]
+
+    class Receiving(Model):
+        def forward(self, x):
+            results = self.child([x])
+            return results[0] + results[0]
+
+    model = Receiving()
+    model.child = Returning()
+    return model, (torch.ones(1),)
 
 
 if __name__ == "__main__":

@@ -22,6 +22,7 @@
 # upstream-match = "place"
 # upstream-searched = "2026-11-26"
 # at-fault = "torch/amp/autocast_mode.py, autocast.__enter__: args records self._cache_enabled"
+# workaround = "code"
 #
 # [tool.exportdiff.versions]
 # "2.9.1" = "shows"
@@ -70,6 +71,18 @@ def show():
     fresh = make()[0]
     expected = gradient(fresh, fresh.linear.weight, *args)
     return expected, got
+
+
+def make_workaround():
+    """Pass cache_enabled to autocast."""
+
+    class Caching(Model):
+        def forward(self, x):
+            with torch.autocast("cpu", dtype=torch.bfloat16, cache_enabled=True):
+                return self.linear(self.linear(x))
+
+    torch.manual_seed(0)
+    return Caching(), (torch.randn(8, 16),)
 
 
 if __name__ == "__main__":

@@ -21,6 +21,7 @@
 # upstream = ""
 # upstream-searched = "2026-11-26"
 # at-fault = "torch/__init__.py, set_default_dtype; torch/fx/experimental/proxy_tensor.py records dtype=None"
+# workaround = "code"
 #
 # [tool.exportdiff.versions]
 # "2.9.1" = "shows"
@@ -56,6 +57,16 @@ def show():
     model, args = make()
     program = torch.export.export(model, args).module()
     return model(*args).dtype, program(*args).dtype
+
+
+def make_workaround():
+    """Pass the dtype to the factory."""
+
+    class Passing(Model):
+        def forward(self, x):
+            return x + torch.linspace(0, 1, 3, dtype=torch.float64)
+
+    return Passing(), (torch.ones(3),)
 
 
 if __name__ == "__main__":

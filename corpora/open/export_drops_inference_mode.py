@@ -21,6 +21,7 @@
 # upstream = ""
 # upstream-searched = "2026-11-26"
 # at-fault = "torch/autograd/grad_mode.py, inference_mode.__enter__ and _enter_inference_mode"
+# workaround = "code"
 #
 # [tool.exportdiff.versions]
 # "2.9.1" = "shows"
@@ -58,6 +59,17 @@ def show():
     model, args = make()
     program = torch.export.export(model, args).module()
     return model(*args).requires_grad, program(*args).requires_grad
+
+
+def make_workaround():
+    """Use torch.no_grad."""
+
+    class Plain(Model):
+        @torch.no_grad()
+        def forward(self, x):
+            return self.linear(x)
+
+    return Plain(), (torch.ones(1, 2),)
 
 
 if __name__ == "__main__":

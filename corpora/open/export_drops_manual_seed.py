@@ -25,6 +25,7 @@
 # upstream-match = "mechanism"
 # upstream-searched = "2026-11-26"
 # at-fault = "torch/random.py, manual_seed: seeds the process while torch.export traces, without a record"
+# workaround = "code"
 #
 # [tool.exportdiff.versions]
 # "2.9.1" = "shows"
@@ -58,6 +59,21 @@ def show():
     program = torch.export.export(model, args, strict=False).module()
     torch.manual_seed(0)
     return [model(*args), model(*args)], [program(*args), program(*args)]
+
+
+def make_workaround():
+    """Draw the numbers once, when the model is made."""
+
+    class Drawing(Model):
+        def __init__(self):
+            super().__init__()
+            noise = torch.rand(1, generator=torch.Generator().manual_seed(3))
+            self.register_buffer("noise", noise, persistent=False)
+
+        def forward(self, x):
+            return x + self.noise
+
+    return Drawing(), (torch.zeros(1),)
 
 
 if __name__ == "__main__":

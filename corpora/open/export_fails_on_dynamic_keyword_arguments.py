@@ -23,6 +23,7 @@
 # upstream-fix = "https://github.com/pytorch/pytorch/pull/185736"
 # upstream-searched = "2026-11-26"
 # at-fault = "torch/export/_trace.py, _get_range_constraints: combined_args_traced_order"
+# workaround = "code"
 #
 # [tool.exportdiff.versions]
 # "2.9.1" = "shows"
@@ -60,6 +61,20 @@ def dynamic_shapes():
 def show():
     model, args, kwargs = make()
     torch.export.export(model, args, kwargs, dynamic_shapes=dynamic_shapes())
+
+
+def make_workaround():
+    """Name the keyword in the signature of forward, and in dynamic_shapes."""
+
+    class Naming(Model):
+        def forward(self, scale):
+            return scale + 1
+
+    return Naming(), (), {"scale": torch.ones(2)}
+
+
+def workaround_options():
+    return {"dynamic_shapes": {"scale": {0: torch.export.Dim("n")}}}
 
 
 if __name__ == "__main__":

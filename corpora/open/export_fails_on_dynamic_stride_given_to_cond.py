@@ -31,6 +31,7 @@
 # upstream = ""
 # upstream-searched = "2026-11-26"
 # at-fault = "torch/_dynamo/variables/builder.py, _automatic_dynamic: looks for SymInts among the sizes alone"
+# workaround = "code"
 #
 # [tool.exportdiff.versions]
 # "2.9.1" = "shows"
@@ -68,6 +69,16 @@ def dynamic_shapes():
 def show():
     model, args = make()
     torch.export.export(model, args, dynamic_shapes=dynamic_shapes())
+
+
+def make_workaround():
+    """Copy the column."""
+
+    class Copying(Model):
+        def forward(self, x):
+            return torch.cond(x.sum() > 0, torch.sin, torch.cos, (x[:, 0].clone(),))
+
+    return Copying(), (torch.ones(2, 3),)
 
 
 if __name__ == "__main__":

@@ -30,6 +30,7 @@
 # upstream-fix = "https://github.com/pytorch/pytorch/pull/186894"
 # upstream-searched = "2026-11-26"
 # at-fault = "torch/_export/non_strict_utils.py, _NonStrictTorchFunctionHandler._override: item.item()"
+# workaround = "code"
 #
 # [tool.exportdiff.versions]
 # "2.9.1" = "shows"
@@ -61,6 +62,16 @@ def make():
 def show():
     model, args = make()
     torch.export.export(model, args, strict=False)
+
+
+def make_workaround():
+    """Index with all indices at once, without torch.vmap."""
+
+    class Indexing(Model):
+        def forward(self, table, indices):
+            return table[indices]
+
+    return Indexing(), (torch.ones(2), torch.tensor([0, 1]))
 
 
 if __name__ == "__main__":

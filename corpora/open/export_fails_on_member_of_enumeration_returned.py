@@ -33,6 +33,7 @@
 # upstream-match = "place"
 # upstream-searched = "2026-11-26"
 # at-fault = "torch/export/graph_signature.py, _make_argument_spec; and get_proxy_slot of proxy_tensor.py"
+# workaround = "code"
 #
 # [tool.exportdiff.versions]
 # "2.9.1" = "fixed"
@@ -68,6 +69,21 @@ def make():
 def show():
     model, args = make()
     return model(*args), torch.export.export(model, args).module()(*args)
+
+
+def make_workaround():
+    """Return the value of the member, and look the member up after the call."""
+
+    class Valuing(Model):
+        def forward(self, x):
+            return x + 1, Status.DONE.value
+
+    return Valuing(), (torch.ones(1),)
+
+
+def workaround_call(module, x):
+    y, value = module(x)
+    return y, Status(value)
 
 
 if __name__ == "__main__":

@@ -22,6 +22,7 @@
 # upstream-match = "mechanism"
 # upstream-fix = "https://github.com/pytorch/pytorch/pull/185456"
 # at-fault = "torch/fx/graph.py, _gen_python_code, add_global: a qualified name that does not compile"
+# workaround = "code"
 #
 # [tool.exportdiff.versions]
 # "2.9.1" = "shows"
@@ -50,6 +51,16 @@ def make():
 def show():
     model, args = make()
     torch.export.export(model, args)
+
+
+def make_workaround():
+    """Draw with torch.randint."""
+
+    class Drawing(Model):
+        def forward(self, x):
+            return x + torch.randint(0, 2, (1,), dtype=x.dtype)
+
+    return Drawing(), (torch.ones(1),)
 
 
 if __name__ == "__main__":

@@ -22,6 +22,7 @@
 # upstream-match = "place"
 # upstream-searched = "2026-11-26"
 # at-fault = "torch/csrc/jit/python/script_init.cpp, ScriptMethod.__call__: __wrapped__ gets all arguments"
+# workaround = "code"
 #
 # [tool.exportdiff.versions]
 # "2.9.1" = "shows"
@@ -58,6 +59,20 @@ def make():
 def show():
     model, args = make()
     return model(*args), torch.export.export(model, args).module()(*args)
+
+
+def make_workaround():
+    """Export the child without torch.jit.script."""
+
+    class Unscripted(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.child = nn.Linear(3, 3)
+
+        def forward(self, x):
+            return self.child(x) + 1
+
+    return Unscripted(), (torch.ones(2, 3),)
 
 
 if __name__ == "__main__":

@@ -32,6 +32,7 @@
 # upstream-match = "place"
 # upstream-searched = "2026-11-26"
 # at-fault = "torch/_export/non_strict_utils.py, make_constraints: flattens the inputs as they came"
+# workaround = "code"
 #
 # [tool.exportdiff.versions]
 # "2.9.1" = "shows"
@@ -68,6 +69,11 @@ def dynamic_shapes():
 def show():
     model, args = make()
     torch.export.export(model, args, dynamic_shapes=dynamic_shapes())
+
+
+def make_workaround():
+    """Pass a tuple."""
+    return Model(), (torch.ones(2), (1,))
 
 
 if __name__ == "__main__":

@@ -31,6 +31,7 @@
 # upstream = ""
 # upstream-searched = "2026-11-26"
 # at-fault = "torch/fx/experimental/proxy_tensor.py, extract_val"
+# workaround = "code"
 #
 # [tool.exportdiff.versions]
 # "2.9.1" = "shows"
@@ -71,6 +72,24 @@ def make():
 def show():
     model, args = make()
     torch.export.export(model, args, strict=False, preserve_module_call_signature=("child",))
+
+
+def make_workaround():
+    """Pass a flag instead of a string."""
+
+    class Flagged(Child):
+        def forward(self, x, add):
+            return x + 1 if add else x
+
+    class Passing(Model):
+        def __init__(self):
+            super().__init__()
+            self.child = Flagged()
+
+        def forward(self, x):
+            return self.child(x, True)
+
+    return Passing(), (torch.ones(1),)
 
 
 if __name__ == "__main__":

@@ -21,6 +21,7 @@
 # upstream = ""
 # upstream-searched = "2026-11-26"
 # at-fault = "torch/fx/_symbolic_trace.py, Tracer.call_module: module_stack.popitem without try and finally"
+# workaround = "none: asking for the rank exports, but the program then takes tensors of any rank"
 #
 # [tool.exportdiff.versions]
 # "2.9.1" = "shows"

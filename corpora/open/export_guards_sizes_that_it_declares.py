@@ -23,6 +23,7 @@
 # upstream-searched = "2026-11-26"
 # defended = "https://github.com/pytorch/pytorch/issues/146315: Dim.DYNAMIC leaves constraints to export"
 # at-fault = "torch/fx/experimental/symbolic_shapes.py, produce_guards: what is no range is no constraint"
+# workaround = "code"
 #
 # [tool.exportdiff.versions]
 # "2.9.1" = "shows"
@@ -64,6 +65,16 @@ def show():
     model, args = make()
     module = torch.export.export(model, args, dynamic_shapes=dynamic_shapes()).module()
     module(torch.ones(5))
+
+
+def make_workaround():
+    """Compute with the size instead of branching on it."""
+
+    class Computing(Model):
+        def forward(self, x):
+            return x + (1 - x.shape[0] % 2 * 2)
+
+    return Computing(), (torch.ones(4),)
 
 
 if __name__ == "__main__":

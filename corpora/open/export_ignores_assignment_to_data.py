@@ -22,6 +22,7 @@
 # upstream-match = "symptom"
 # upstream-searched = "2026-11-26"
 # at-fault = "torch/fx/experimental/proxy_tensor.py, PreDispatchTorchFunctionMode: Tensor.data.__set__"
+# workaround = "code"
 #
 # [tool.exportdiff.versions]
 # "2.9.1" = "shows"
@@ -56,6 +57,16 @@ def show():
     model, args = make()
     program = torch.export.export(model, args, strict=False).module()
     return model(*args), program(*args)
+
+
+def make_workaround():
+    """Give the name another tensor."""
+
+    class Naming(Model):
+        def forward(self, x):
+            return x + 1
+
+    return Naming(), (torch.ones(1),)
 
 
 if __name__ == "__main__":

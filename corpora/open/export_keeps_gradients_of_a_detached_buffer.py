@@ -22,6 +22,7 @@
 # upstream-match = "place"
 # upstream-searched = "2026-11-26"
 # at-fault = "torch/export/_trace.py, _make_fx_helper: copy_ for each of assigned_buffers"
+# workaround = "code"
 #
 # [tool.exportdiff.versions]
 # "2.9.1" = "shows"
@@ -59,6 +60,18 @@ def show():
     module = torch.export.export(*make()).module()
     (eager(*args), module(*args))
     return eager.hidden.requires_grad, module.hidden.requires_grad
+
+
+def make_workaround():
+    """Detach the value before copying it."""
+
+    class Detaching(Model):
+        def forward(self, x):
+            y = nn.Linear.forward(self, x) + self.hidden
+            self.hidden.copy_(y.detach())
+            return y
+
+    return Detaching(), (torch.ones(1),)
 
 
 if __name__ == "__main__":

@@ -23,6 +23,7 @@
 # upstream-searched = "2026-11-26"
 # defended = "https://github.com/pytorch/pytorch/issues/153062: as designed in non-strict tracing"
 # at-fault = "torch/_functorch/_aot_autograd/frontend_utils.py, _detect_attribute_assignment"
+# workaround = "code"
 #
 # [tool.exportdiff.versions]
 # "2.9.1" = "shows"
@@ -73,6 +74,26 @@ def show():
     model, args = make()
     torch.export.export(model, args, strict=False)
     return expected, type(model(*args)).__name__
+
+
+def make_workaround():
+    """Keep the module in an nn.ModuleList, and write to its buffer in place."""
+
+    class Writing(Teacher):
+        def __init__(self):
+            nn.Module.__init__(self)
+            self.register_buffer("mean", torch.zeros(2), persistent=False)
+
+        def forward(self, x):
+            self.mean.copy_(0.9 * self.mean + 0.1 * x.mean(0))
+            return x - self.mean
+
+    class Listing(Model):
+        def __init__(self):
+            nn.Module.__init__(self)
+            self.teacher = nn.ModuleList([Writing()])
+
+    return Listing(), (torch.ones(3, 2),)
 
 
 if __name__ == "__main__":

@@ -32,6 +32,7 @@
 # upstream-match = "place"
 # upstream-searched = "2026-11-26"
 # at-fault = "torch/_export/passes/collect_tracepoints_pass.py, CollectTracepointsPass.call: return"
+# workaround = "code"
 #
 # [tool.exportdiff.versions]
 # "2.9.1" = "shows"
@@ -69,6 +70,18 @@ def show():
     model, args = make()
     ep = torch.export.export(model, args, strict=False, preserve_module_call_signature=("child",))
     return model(*args), torch.export.unflatten(ep)(*args)
+
+
+def make_workaround():
+    """Detach the result instead of computing it under no_grad."""
+
+    class Detaching(Model):
+        def forward(self, x):
+            return x + (self.child(x) + 1).detach()
+
+    model = Detaching()
+    model.child = torch.nn.Tanh()
+    return model, (torch.ones(1),)
 
 
 if __name__ == "__main__":

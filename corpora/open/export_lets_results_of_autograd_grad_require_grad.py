@@ -22,6 +22,7 @@
 # upstream-fix = "https://github.com/pytorch/pytorch/pull/185496"
 # upstream-searched = "2026-11-26"
 # at-fault = "torch/autograd/__init__.py, grad: leaves grad mode to the engine, where no tracer sees it"
+# workaround = "code"
 #
 # [tool.exportdiff.versions]
 # "2.9.1" = "shows"
@@ -57,6 +58,18 @@ def show():
     model, args = make()
     program = torch.export.export(model, args).module()
     return model(*args).requires_grad, program(*args).requires_grad
+
+
+def make_workaround():
+    """Detach the gradient."""
+
+    class Detaching(Model):
+        def forward(self, positions):
+            energy = positions.square().sum()
+            (gradient,) = torch.autograd.grad(energy, positions)
+            return gradient.detach()
+
+    return Detaching(), (torch.ones(2, requires_grad=True),)
 
 
 if __name__ == "__main__":

@@ -22,6 +22,7 @@
 # upstream-match = "symptom"
 # upstream-searched = "2026-11-26"
 # at-fault = "torch/_functorch/eager_transforms.py, _wrap_tensor_for_grad: a C function that no mode sees"
+# workaround = "code"
 #
 # [tool.exportdiff.versions]
 # "2.9.1" = "other"
@@ -55,6 +56,16 @@ def show():
     warnings.simplefilter("ignore")
     model, args = make()
     return model(*args), torch.export.export(model, args).module()(*args)
+
+
+def make_workaround():
+    """Write the derivative out."""
+
+    class Derivative(Model):
+        def forward(self, x):
+            return torch.cos(x)
+
+    return Derivative(), (torch.tensor(1.0),)
 
 
 if __name__ == "__main__":

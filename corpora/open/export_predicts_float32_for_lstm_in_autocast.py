@@ -23,13 +23,13 @@
 # upstream-match = "symptom"
 # upstream-searched = "2026-11-26"
 # at-fault = "torch/export/_trace.py, _ignore_backend_decomps: torch.backends.mkldnn.set_flags(False)"
+# workaround = "none: a cast of the result helps what reads it; the record of the LSTM itself stays float32"
 #
 # [tool.exportdiff.versions]
 # "2.9.1" = "shows"
 # "2.11.0" = "shows"
 # "2.13.0" = "shows"
 # "2.14.1" = "shows"
-# "2.15.0" = "other"
 # ///
 """Export takes the LSTM apart to see what it gives, without MKL-DNN; the program runs with it, in bfloat16.
 

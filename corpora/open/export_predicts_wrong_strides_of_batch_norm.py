@@ -23,6 +23,7 @@
 # signatures = [["fake", "mismatch", "stride", "aten.batch_norm.default"]]
 # fix = "batch_norm_is_contiguous_on_cpu"
 # at-fault = "torch/_decomp/decompositions.py, native_batch_norm_helper: the output takes after the input"
+# workaround = "code"
 #
 # [tool.exportdiff.versions]
 # "2.9.1" = "shows"
@@ -53,6 +54,16 @@ def show():
     ep = torch.export.export(model, args)
     (node,) = ep.graph.find_nodes(op="call_function", target=torch.ops.aten.batch_norm.default)
     return model(*args).stride(), node.meta["val"].stride()
+
+
+def make_workaround():
+    """Make the input contiguous."""
+
+    class Contiguous(nn.BatchNorm1d):
+        def forward(self, x):
+            return super().forward(x.contiguous())
+
+    return Contiguous(2).eval(), (torch.ones(2, 2).t(),)
 
 
 if __name__ == "__main__":

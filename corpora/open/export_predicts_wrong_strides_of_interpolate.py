@@ -23,6 +23,7 @@
 # upstream-fix = "https://github.com/pytorch/pytorch/pull/179830"
 # upstream-searched = "2026-11-26"
 # at-fault = "torch/_decomp/decompositions.py, _upsample_nearest: `if result.ndim in (4, 5)`"
+# workaround = "code"
 #
 # [tool.exportdiff.versions]
 # "2.9.1" = "shows"
@@ -52,6 +53,16 @@ def show():
     ep = torch.export.export(model, args)
     (node,) = ep.graph.find_nodes(op="call_function", target=torch.ops.aten.upsample_nearest1d.vec)
     return model(*args).stride(), node.meta["val"].stride()
+
+
+def make_workaround():
+    """Make the input contiguous."""
+
+    class Contiguous(nn.Upsample):
+        def forward(self, x):
+            return super().forward(x.contiguous())
+
+    return Contiguous(scale_factor=2), (torch.ones(2, 2, 1).transpose(0, 1),)
 
 
 if __name__ == "__main__":

@@ -23,6 +23,7 @@
 # upstream-fix = "https://github.com/pytorch/pytorch/pull/187195"
 # upstream-searched = "2026-11-26"
 # at-fault = "torch/_decomp/decompositions.py, max_unpool2d: new_zeros of _max_unpoolnd"
+# workaround = "code"
 #
 # [tool.exportdiff.versions]
 # "2.9.1" = "shows"
@@ -52,6 +53,17 @@ def show():
     ep = torch.export.export(model, args)
     (node,) = ep.graph.find_nodes(op="call_function", target=torch.ops.aten.max_unpool2d.default)
     return model(*args).stride(), node.meta["val"].stride()
+
+
+def make_workaround():
+    """Copy the image to contiguous memory."""
+
+    class Contiguous(nn.MaxUnpool2d):
+        def forward(self, image, places):
+            return super().forward(image.clone(memory_format=torch.contiguous_format), places)
+
+    image, places = torch.ones(1, 2, 1, 1), torch.zeros(1, 2, 1, 1, dtype=torch.int64)
+    return Contiguous(2), (image.to(memory_format=torch.channels_last), places)
 
 
 if __name__ == "__main__":

@@ -21,6 +21,7 @@
 # upstream = ""
 # upstream-searched = "2026-11-26"
 # at-fault = "torch/_decomp/decompositions.py, one_hot: the comparison takes after its input"
+# workaround = "code"
 #
 # [tool.exportdiff.versions]
 # "2.9.1" = "shows"
@@ -55,6 +56,16 @@ def show():
     ep = torch.export.export(model, args)
     (node,) = ep.graph.find_nodes(op="call_function", target=torch.ops.aten.one_hot.default)
     return model(*args).stride(), node.meta["val"].stride()
+
+
+def make_workaround():
+    """Make the input contiguous."""
+
+    class Contiguous(Model):
+        def forward(self, x):
+            return nn.functional.one_hot(x.contiguous(), 1)
+
+    return Contiguous(), (torch.zeros(2, 2, dtype=torch.int64).t(),)
 
 
 if __name__ == "__main__":

@@ -22,6 +22,7 @@
 # upstream-match = "mechanism"
 # upstream-searched = "2026-11-26"
 # at-fault = "torch/_refs/__init__.py, roll: index_select"
+# workaround = "code"
 #
 # [tool.exportdiff.versions]
 # "2.9.1" = "shows"
@@ -55,6 +56,16 @@ def show():
     ep = torch.export.export(model, args)
     (node,) = ep.graph.find_nodes(op="call_function", target=torch.ops.aten.roll.default)
     return model(*args).stride(), node.meta["val"].stride()
+
+
+def make_workaround():
+    """Make the image contiguous."""
+
+    class Contiguous(Model):
+        def forward(self, x):
+            return x.contiguous().roll(1, 2)
+
+    return Contiguous(), (torch.ones(1, 2, 3, 3).to(memory_format=torch.channels_last),)
 
 
 if __name__ == "__main__":

@@ -22,6 +22,7 @@
 # upstream-match = "place"
 # upstream-searched = "2026-11-26"
 # at-fault = "torch/_export/wrappers.py, _wrap_submodule: register_forward_pre_hook without prepend"
+# workaround = "code"
 #
 # [tool.exportdiff.versions]
 # "2.9.1" = "shows"
@@ -63,6 +64,20 @@ def show():
     unflattened = torch.export.unflatten(ep)
     unflattened.child = make()[0].child
     return model(*args), unflattened(*args)
+
+
+def make_workaround():
+    """Do in the parent what the hook does."""
+
+    class Doubling(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.child = AddOne()
+
+        def forward(self, x):
+            return self.child(x * 2)
+
+    return Doubling(), (torch.ones(1),)
 
 
 if __name__ == "__main__":

@@ -22,6 +22,7 @@
 # upstream-match = "place"
 # upstream-searched = "2026-11-26"
 # at-fault = "torch/fx/experimental/proxy_tensor.py, track_tensor: sizes are read when they are needed"
+# workaround = "code"
 #
 # [tool.exportdiff.versions]
 # "2.9.1" = "shows"
@@ -60,6 +61,18 @@ def show():
     model, args = make()
     program = torch.export.export(model, args, dynamic_shapes=dynamic_shapes())
     return model(*make()[1]), program.module()(*make()[1])
+
+
+def make_workaround():
+    """Make the tensor before the transposition."""
+
+    class Reading(Model):
+        def forward(self, x):
+            rows = torch.ones(x.shape[1])
+            x.t_()
+            return rows.sum() if len(rows) == 3 else rows
+
+    return Reading(), (torch.ones(2, 3),)
 
 
 if __name__ == "__main__":

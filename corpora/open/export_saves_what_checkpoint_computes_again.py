@@ -31,6 +31,7 @@
 # upstream-match = "mechanism"
 # upstream-searched = "2026-11-26"
 # at-fault = "torch/utils/checkpoint.py, _checkpoint_without_reentrant_generator: unrecorded hooks"
+# workaround = "code"
 #
 # [tool.exportdiff.versions]
 # "2.9.1" = "shows"
@@ -66,6 +67,16 @@ def show():
     module = torch.export.export(model, args, strict=False).module()
     model(*args).sum().backward()
     module(*args).sum().backward()
+
+
+def make_workaround():
+    """Add out of place."""
+
+    class Adding(Model):
+        def forward(self, x):
+            return checkpoint(torch.relu, x, use_reentrant=False) + 1
+
+    return Adding(), (torch.ones(3, requires_grad=True),)
 
 
 if __name__ == "__main__":

@@ -24,6 +24,7 @@
 # upstream = ""
 # upstream-searched = "2026-11-26"
 # at-fault = "torch/export/_unlift.py, _unlift_exported_program_lifted_states: state goes on a GraphModule"
+# workaround = "code"
 #
 # [tool.exportdiff.versions]
 # "2.9.1" = "shows"
@@ -60,6 +61,20 @@ def make():
 def show():
     model, args = make()
     torch.export.export(model, args).module()
+
+
+def make_workaround():
+    """Give the buffer another name."""
+
+    class Renamed(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.register_buffer("edges", torch.ones(1))
+
+        def forward(self, x):
+            return x + self.edges
+
+    return Renamed(), (torch.ones(1),)
 
 
 if __name__ == "__main__":

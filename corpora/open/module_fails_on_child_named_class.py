@@ -21,6 +21,7 @@
 # upstream-match = "mechanism"
 # upstream-fix = "https://github.com/pytorch/pytorch/pull/191687"
 # at-fault = "torch/fx/graph.py, _format_target: str.isidentifier is true of keywords"
+# workaround = "code"
 #
 # [tool.exportdiff.versions]
 # "2.9.1" = "shows"
@@ -57,6 +58,20 @@ def show():
     model, args = make()
     ep = torch.export.export(model, args)
     ep.module()
+
+
+def make_workaround():
+    """Give the child a name that is no keyword of Python."""
+
+    class Renamed(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.heads = torch.nn.ModuleDict({"class_": torch.nn.Linear(1, 1)})
+
+        def forward(self, x):
+            return self.heads["class_"](x)
+
+    return Renamed(), (torch.ones(1),)
 
 
 if __name__ == "__main__":

@@ -22,6 +22,7 @@
 # upstream-match = "place"
 # upstream-searched = "2026-11-26"
 # at-fault = "torch/_higher_order_ops/wrap.py, WrapWithSetGradEnabled.__call__: no try and finally"
+# workaround = "code"
 #
 # [tool.exportdiff.versions]
 # "2.9.1" = "fixed"
@@ -62,6 +63,16 @@ def show():
     with contextlib.suppress(IndexError):  # eager raises as well
         module(x, i + 1)
     return True, torch.is_grad_enabled()
+
+
+def make_workaround():
+    """Detach the input instead of computing under no_grad."""
+
+    class Detaching(Model):
+        def forward(self, x, i):
+            return x.detach()[i] * 2
+
+    return Detaching(), (torch.ones(2), torch.tensor([1]))
 
 
 if __name__ == "__main__":

@@ -31,6 +31,7 @@
 # upstream = ""
 # upstream-searched = "2026-11-26"
 # at-fault = "torch/distributed/pipelining/_IR.py, Pipe._from_traced: 'Expected user.op to be call_module'"
+# workaround = "code"
 #
 # [tool.exportdiff.versions]
 # "2.9.1" = "other"
@@ -67,6 +68,16 @@ def make():
 def show():
     model, args = make()
     pipeline(model, args)
+
+
+def make_workaround():
+    """Return a copy of the parameter."""
+
+    class Copying(Model):
+        def forward(self, x):
+            return x + 1, self.w.clone()
+
+    return Copying(), (torch.ones(1),)
 
 
 if __name__ == "__main__":

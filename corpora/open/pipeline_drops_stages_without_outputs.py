@@ -28,6 +28,7 @@
 # upstream = ""
 # upstream-searched = "2026-11-26"
 # at-fault = "torch/distributed/pipelining/_IR.py, Pipe._from_traced: split.graph.eliminate_dead_code()"
+# workaround = "code"
 #
 # [tool.exportdiff.versions]
 # "2.9.1" = "shows"
@@ -74,6 +75,26 @@ def show():
     model, args = make()
     (got,) = pipeline(model, args, split_spec={"child": SplitPoint.BEGINNING})(*args)
     return 3.0, got.item()
+
+
+def make_workaround():
+    """Return the changed tensor from the submodule."""
+
+    class Returning(Child):
+        def forward(self, y):
+            y = y.clone()
+            y[:1].add_(1)
+            return y
+
+    class Receiving(Model):
+        def __init__(self):
+            super().__init__()
+            self.child = Returning()
+
+        def forward(self, x):
+            return self.child(x + 1)
+
+    return Receiving(), (torch.ones(1),)
 
 
 if __name__ == "__main__":

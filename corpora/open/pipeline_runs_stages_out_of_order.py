@@ -28,6 +28,7 @@
 # upstream = ""
 # upstream-searched = "2026-11-26"
 # at-fault = "torch/distributed/pipelining/_IR.py, Pipe._from_traced: split_module(...) as it is called"
+# workaround = "code"
 #
 # [tool.exportdiff.versions]
 # "2.9.1" = "other"
@@ -69,6 +70,18 @@ def show():
     model, args = make()
     expected = make()[0](*args)[1]
     return expected, pipeline(model, args, split_spec={"child": SplitPoint.BEGINNING})(*args)[1]
+
+
+def make_workaround():
+    """Read the state in the stage that changes it."""
+
+    class Reading(Model):
+        def forward(self, x):
+            y = self.norm(x)
+            mean = self.norm.running_mean.clone()
+            return y, self.child(x) + mean
+
+    return Reading(), (torch.tensor([[0.0], [2.0]]),)
 
 
 if __name__ == "__main__":

@@ -21,6 +21,7 @@
 # upstream = ""
 # upstream-searched = "2026-11-26"
 # at-fault = "torch/export/exported_program.py, ExportedProgram.__init__: self._example_inputs"
+# workaround = "code"
 #
 # [tool.exportdiff.versions]
 # "2.9.1" = "shows"
@@ -51,6 +52,17 @@ def show():
     copy.deepcopy(torch.export.export(model, (args[0].detach(),)))
     ep = torch.export.export(model, args)
     copy.deepcopy(ep)
+
+
+def make_workaround():
+    """Detach the example input."""
+
+    class Head(nn.Linear):
+        def forward(self, x):
+            return super().forward(x)
+
+    backbone, head = nn.Linear(3, 2), Head(2, 1)
+    return head, (backbone(torch.ones(1, 3)).detach(),)
 
 
 if __name__ == "__main__":

@@ -29,6 +29,7 @@
 # upstream = ""
 # upstream-searched = "2026-11-26"
 # at-fault = "torch/_export/serde/serialize.py, deserialize_graph_output: as_string is missing"
+# workaround = "code"
 #
 # [tool.exportdiff.versions]
 # "2.9.1" = "shows"
@@ -61,6 +62,20 @@ def show():
     torch.export.save(torch.export.export(model, args), file)
     file.seek(0)
     return expected, torch.export.load(file).module()(*args)
+
+
+def make_workaround():
+    """Return the tensor only, and add the text after the call."""
+
+    class Shorter(Model):
+        def forward(self, x):
+            return {"score": x + 1}
+
+    return Shorter(), (torch.ones(1),)
+
+
+def workaround_call(module, x):
+    return {**module(x), "unit": "percent"}
 
 
 if __name__ == "__main__":

@@ -24,6 +24,7 @@
 # upstream-match = "place"
 # upstream-searched = "2026-11-26"
 # at-fault = "torch/_export/serde/serialize.py, deserialize_inputs: args.append of a keyword"
+# workaround = "code"
 #
 # [tool.exportdiff.versions]
 # "2.9.1" = "shows"
@@ -61,6 +62,16 @@ def show():
     file.seek(0)
     logging.disable(logging.CRITICAL)
     torch.export.load(file)
+
+
+def make_workaround():
+    """Draw with torch.rand."""
+
+    class Drawing(Model):
+        def forward(self, x):
+            return x + torch.rand(1)
+
+    return Drawing(), (torch.ones(1),)
 
 
 if __name__ == "__main__":

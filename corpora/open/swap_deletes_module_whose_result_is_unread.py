@@ -22,7 +22,11 @@
 # at-fault = "torch/export/_swap.py, _remove_extraneous_pytrees: gm.graph.eliminate_dead_code()"
 #
 # [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
 # "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """A child counts its calls, and the model does not use its result: the module that is swapped in never runs.
 

@@ -26,9 +26,11 @@
 # at-fault = "torch/_higher_order_ops/auto_functionalize.py, FunctionalCallableWithEpilogue.__call__"
 #
 # [tool.exportdiff.versions]
+# "2.9.1" = "other"
+# "2.11.0" = "other"
 # "2.13.0" = "shows"
-# "2.14.1" = "other"
-# "2.15.0" = "other"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """One branch counts with a custom operator; export takes it, and run_decompositions raises.
 

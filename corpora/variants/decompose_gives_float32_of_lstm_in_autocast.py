@@ -17,7 +17,6 @@
 #
 # [tool.exportdiff.versions]
 # "2.13.0" = "shows"
-# "2.15.0" = "other"
 # ///
 """The LSTM of MKL-DNN, which autocast has a rule for, gives bfloat16; taken apart, an LSTM gives float32.
 

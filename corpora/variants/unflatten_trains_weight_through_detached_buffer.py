@@ -15,7 +15,11 @@
 # at-fault = "torch/export/unflatten.py, UnflattenedModule.__init__, consts_map"
 #
 # [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
 # "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """No gradient is to flow through a buffer that is the detached weight. Unflattened, the weight gets it twice.
 

@@ -6,6 +6,7 @@ import pathlib
 
 import pytest
 
+from exportdiff.cli import bisect as cli_bisect
 from exportdiff.cli import main
 from exportdiff.core.errors import UsageError
 from exportdiff.fuzzing.other_torch import bisecting, environments
@@ -151,6 +152,34 @@ def test_the_page_says_what_is_new_in_the_newest_version() -> None:
         "",
         "As before: 1 file with the bug, 1 without it.",
     ]
+
+
+def test_the_command_adds_a_version_to_the_headers_and_says_what_is_new(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(kept, "cache_folder", lambda: tmp_path / "cache")
+    monkeypatch.setattr(bisecting, "OtherTorch", None)
+    new = Interpreter(pathlib.Path("a"), "2.0+cpu")
+    monkeypatch.setattr(cli_bisect, "_interpreters", lambda arguments: [new])
+    corpora = tmp_path / "corpora"
+    corpora.mkdir()
+    files = {name: corpora / f"{name}.py" for name in ("mended", "there")}
+    for code, (name, file) in enumerate(files.items()):
+        file.write_text(with_versions(FILE.replace("CODE", f"'{name}'"), versions({"1.0": "shows"})))
+        kept.store_run(new, file.read_text(), FileAnswer(code, "what it says"))
+    page = tmp_path / "page.md"
+    command = ["corpus", "bisect", "--torch", "a", "--corpora", str(corpora), "--summary", str(page)]
+    assert main([*command, "--dry-run"]) == 0
+    assert read_entry(files["there"]).versions.rows == (("1.0", "shows"),)
+    assert main(command) == 0
+    assert read_entry(files["mended"]).versions.rows == (("1.0", "shows"), ("2.0", "fixed"))
+    assert read_entry(files["there"]).versions.rows == (("1.0", "shows"), ("2.0", "shows"))
+    text = page.read_text()
+    assert "### Fixed (1)\n\n- `mended`: a title" in text and "1 file with the bug, 0 without" in text
+    assert capsys.readouterr().out == text * 2
+    kept.store_run(new, files["there"].read_text(), FileAnswer(3, "KeyError"))
+    assert main(command) == 1
+    assert "### Broken" in page.read_text()
 
 
 # --- environments ---

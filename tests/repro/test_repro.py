@@ -36,6 +36,7 @@ from exportdiff.judging.checks.gradients import BackwardRaised, GradientFlow, Gr
 from exportdiff.judging.checks.guards.check import CallRefused, WrongRecord
 from exportdiff.judging.checks.guards.deviations import BrokenByRefusal, RefusedButChanged, WrongAnswer
 from exportdiff.judging.checks.guards.recompiles import DeviatingCallRaised, Recompiled
+from exportdiff.judging.checks.guards.sizes import SizeRefused
 from exportdiff.judging.checks.inputs import InputLeaf, InputStructure
 from exportdiff.judging.checks.outputs import (
     OnlyEagerRaised,
@@ -87,6 +88,7 @@ from exportdiff.runtime.inputs.copies import build
 from exportdiff.runtime.inputs.deviations import DEVIATIONS, PROMISED_DEVIATIONS
 from exportdiff.runtime.observing.failure import Failure
 from exportdiff.runtime.observing.process_state import SETTINGS
+from exportdiff.runtime.observing.sizes import Resized
 from exportdiff.runtime.paths import parse, select_paths
 from support.in_process import run_script as run
 
@@ -122,6 +124,16 @@ B = frozenset({"b", "output[0]"})
 LINEAR = (Occurrence("aten.linear.default", 0),) * 2
 MUL = (Occurrence("aten.mul.Tensor", 0),) * 2
 RETURN = (Occurrence("return", 0),) * 2
+SIZE_REFUSED = SizeRefused(
+    "args[0].shape[0]",
+    2,
+    "Dim('n', min=2)",
+    "2 and more",
+    "promised",
+    (Resized("[0][0]", 0, 3),),
+    failure(name="AssertionError"),
+)
+STATE_LATER = StateLeaf(2, "b", "buffer", leaf())
 STAGES: tuple[Stage, Stage] = ("export", "lower")
 
 EVIDENCE: list[tuple[str, Evidence]] = [
@@ -171,6 +183,7 @@ EVIDENCE: list[tuple[str, Evidence]] = [
     ("sharing", EditRaised(3, failure())),
     *(("guards", WrongRecord("input", "args[0]", leaf(word))) for word in ("stride", "value")),
     ("guards", WrongRecord("buffer", "b", leaf("shape"))),
+    ("guards", SIZE_REFUSED),
     ("guards", WrongRecord("parameter", "l.weight", leaf("dtype"))),
     *(
         ("purity", each)
@@ -325,6 +338,46 @@ def test_copies_are_compared_with_their_originals(path: str, tmp_path: pathlib.P
     file = tmp_path / "repro.py"
     file.write_text(repro_source(finding(CopyShares(("b",)), "sharing", path), STATEFUL))
     assert run(file) == (0, "ok: they share nothing\n")
+
+
+OF_PARTS = """\
+import torch
+from torch import nn
+from torch.testing._internal.two_tensor import TwoTensor
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("b", torch.zeros(()))
+
+    def forward(self, x):
+        self.b.add_(1)
+        return x * 2
+
+
+def make():
+    return Model(), ({made},)
+"""
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        "TwoTensor(torch.ones(2, 3), torch.zeros(2, 3))",
+        "torch.eye(3).to_sparse()",
+    ],
+)
+def test_a_file_compares_the_parts_of_tensors(made: str, tmp_path: pathlib.Path) -> None:
+    file = tmp_path / "repro.py"
+    for check, evidence in (("outputs", OutputLeaf(2, "[0]", "fresh", leaf())), ("state", STATE_LATER)):
+        file.write_text(repro_source(finding(evidence, check), OF_PARTS.replace("{made}", made)))
+        code, printed = run(file)
+        assert (code, printed[:3]) == (0, "ok:"), printed
+
+
+def test_only_tensors_of_parts_are_taken_apart() -> None:
+    assert "parts(" not in repro_source(finding(VALUE), STATEFUL)
 
 
 STATEFUL = """\

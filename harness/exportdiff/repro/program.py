@@ -36,6 +36,8 @@ class ParsedProgram:
     has_kwargs: bool
     dynamic: bool
     """Whether it says which sizes are dynamic."""
+    of_parts: bool = False
+    """Whether it makes tensors that consist of others: of a subclass, jagged or sparse."""
 
 
 def program_of(source: str, *, probes: bool = True) -> str:
@@ -60,6 +62,10 @@ def program_of(source: str, *, probes: bool = True) -> str:
     return re.sub(r"\n{4,}", "\n\n\n", "\n".join(kept)).strip("\n")
 
 
+# A class of tensors, an import of one, a layout, and the functions that return a sparse tensor.
+_OF_PARTS = re.compile(r"__tensor_flatten__|\bTwoTensor\b|\btorch\.jagged\b|\bsparse_|\bto_sparse")
+
+
 def read_program(source: str) -> ParsedProgram:
     """Find out what the functions of a program return."""
     tree = parse(source)
@@ -68,6 +74,7 @@ def read_program(source: str) -> ParsedProgram:
         source=source,
         has_kwargs="make" in functions and _returns_three(functions["make"]),
         dynamic="dynamic_shapes" in functions,
+        of_parts=_OF_PARTS.search(source) is not None,
     )
 
 

@@ -7,7 +7,7 @@ this finding needs.
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Literal
 
@@ -16,7 +16,7 @@ from exportdiff.repro.paste import Template, names_in
 from exportdiff.repro.program import MODULES, future_first, program_of, read_program
 from exportdiff.repro.runners import run_from, runner_helpers, runner_name
 from exportdiff.repro.script import ScriptSetting, filled, script
-from exportdiff.repro.templates import inputs
+from exportdiff.repro.templates import inputs, properties
 from exportdiff.repro.writers.table import parts_of
 from exportdiff.runtime import second_device
 from exportdiff.runtime.inputs.copies import CALLS
@@ -127,11 +127,19 @@ def _body(finding: Finding, parts: ScriptParts, program: ParsedProgram) -> str:
             "CHANGED": wrap,
         }
         pieces.append(Template(function, values, name="fresh").text)
+    if program.of_parts:
+        pieces.append(Template(inputs.parts).text)
     if parts.call:
         pieces.append(filled(_inputs(finding, program, device, probes=parts.call >= CALLS).text, setting))
-    pieces += [template.text for template in parts.functions]
+    pieces += [_about_parts(template, program).text for template in parts.functions]
     pieces.append(script(parts.script, setting))
     return "\n\n\n".join(["", *(piece.strip("\n") for piece in pieces)]) + "\n"
+
+
+def _about_parts(template: Template, program: ParsedProgram) -> Template:
+    """Return an observing function that compares the numbers of tensors part by part."""
+    numbers = template.values.get("FACT", properties.values) is properties.values
+    return replace(template, values={**template.values, "OF_PARTS": program.of_parts and numbers})
 
 
 def _inputs(finding: Finding, program: ParsedProgram, device: str, *, probes: bool) -> Template:
@@ -142,6 +150,7 @@ def _inputs(finding: Finding, program: ParsedProgram, device: str, *, probes: bo
         "ON_DEVICE": bool(device),
         "DEVICE": device,
         "HAS_KWARGS": program.has_kwargs,
+        "OF_PARTS": program.of_parts,
         "FIRST_PROBE": str(CALLS),
         "given_probes": "probes",
     }

@@ -16,11 +16,13 @@ import torch
 
 from exportdiff.core.case import CallArguments, Case, InvalidFactory, case_from_source
 from exportdiff.core.finding import Finding
+from exportdiff.judging.checks.guards.sizes import SizeRefused
 from exportdiff.judging.results import Verdict
 from exportdiff.judging.verdict import judge
 from exportdiff.lab.faults import FAULTS
 from exportdiff.repro import repro_source
 from exportdiff.runtime.inputs.copies import CALLS, Examples
+from exportdiff.runtime.inputs.resizing import with_size
 from exportdiff.runtime.observing.observation import ExportedObservation, Observation
 from exportdiff.runtime.observing.tensors import TensorSnapshot
 from exportdiff.runtime.paths import select_paths
@@ -282,6 +284,114 @@ def test_a_guard_that_no_range_shows_is_a_finding() -> None:
     assert sizes.accepts == "4 and more" or sizes.accepts == "2 and more"
     tried = {each.size: (each.eager, each.program) for each in sizes.tried}
     assert tried[4] == (True, True) and tried[5] == (True, False)
+
+
+PAIRS = """\
+import torch
+from torch import nn
+
+
+class Model(nn.Module):
+    def forward(self, x, y):
+        return {forward}
+
+
+def make():
+    return Model(), (torch.ones(8, 3), torch.ones(8, 3))
+
+
+def dynamic_shapes():
+    return {{"x": {{0: {dim}}}, "y": {{0: {dim}}}}}
+"""
+
+
+def refused(forward: str, dim: str) -> tuple[set[tuple[str, int]], set[str]]:
+    """Return the sizes that are findings, and the limits that excuse others."""
+    case = replace(case_from_source(PAIRS.format(forward=forward, dim=dim)), thorough=True)
+    verdict = judge(case, select_paths(["nonstrict:module"]), ["outputs", "guards"])
+    assert verdict.paths[0].outcome != "refused", verdict.paths
+    seen = [
+        each
+        for found in verdict.findings
+        for each in (found.evidence, *(more.evidence for more in found.consequences))
+    ]
+    sizes = {(each.where, each.size) for each in seen if isinstance(each, SizeRefused)}
+    assert len(sizes) == len(seen)
+    return sizes, set(verdict.paths[0].excused)
+
+
+X = "args[0].shape[0]"
+EVEN = "(x + 1 if x.shape[0] % 2 == 0 else x - 1), y"
+HALVES = "x.reshape(2, -1, 3).sum(1), y"
+
+
+@pytest.mark.parametrize(
+    ("forward", "dim", "sizes", "limits"),
+    [
+        # An end of the range, or a size between it and the example, that the program does not exclude.
+        (EVEN, "torch.export.Dim.DYNAMIC(min=3, max=33)", {(X, 3), (X, 9), (X, 33)}, set()),
+        (EVEN, "torch.export.Dim.AUTO(min=3, max=33)", {(X, 3), (X, 9), (X, 33)}, set()),
+        ("x[1:] - x[:-1], y", "torch.export.Dim.DYNAMIC(min=2, max=9)", {(X, 2)}, set()),
+        # With a hint, export infers what the spec does not state.
+        (EVEN, "torch.export.Dim.DYNAMIC", set(), {"sizes-are-inferred", "sizes-are-larger-than-one"}),
+        (EVEN, "torch.export.Dim.AUTO", set(), {"sizes-are-inferred", "sizes-are-larger-than-one"}),
+        (EVEN, "torch.export.Dim.DYNAMIC(max=33)", {(X, 9), (X, 33)}, {"sizes-are-larger-than-one"}),
+        # The program says that it takes fewer sizes.
+        ("x[:5], y", "torch.export.Dim.DYNAMIC(min=2, max=16)", set(), {"sizes-are-inferred"}),
+        # A relation between two dimensions.
+        ("x[: y.shape[0]], y", "torch.export.Dim.DYNAMIC(min=2, max=9)", set(), {"sizes-are-inferred"}),
+        # All are accepted.
+        ("x * 2, y", "torch.export.Dim.DYNAMIC(min=2, max=9)", set(), set()),
+        ("x + y, y", "torch.export.Dim('n', min=1, max=9)", set(), set()),
+        (HALVES, "2 * torch.export.Dim('n', min=2, max=9)", set(), set()),
+        # Eager refuses them as well.
+        (HALVES, "torch.export.Dim.DYNAMIC(min=4, max=9)", set(), set()),
+    ],
+)
+def test_a_declared_size_that_is_refused_is_a_finding(
+    forward: str, dim: str, sizes: set[tuple[str, int]], limits: set[str]
+) -> None:
+    found, excused = refused(forward, dim)
+    assert found == sizes
+    assert excused >= limits if sizes else excused == limits
+
+
+def test_rows_of_a_jagged_tensor_may_be_more_or_fewer() -> None:
+    source = """
+import torch
+
+def make():
+    rows = [torch.ones(2, 3), torch.zeros(4, 3), torch.ones(3, 3)]
+    x = torch.nested.nested_tensor(rows, layout=torch.jagged)
+    return torch.nn.Linear(3, 2), (x,)
+
+def dynamic_shapes():
+    return {"input": {0: torch.export.Dim.AUTO, 1: torch.export.Dim.AUTO}}
+"""
+    case = replace(case_from_source(source), thorough=True)
+    verdict = judge(case, select_paths(["nonstrict:module"]))
+    assert verdict.valid and len(verdict.paths) + len(verdict.unjudged) == 1
+    rows = with_size(case.build().args[0], 0, 5).unbind()
+    assert [len(each) for each in rows] == [2, 4, 3, 2, 4]
+
+
+def test_a_named_dim_promises_its_range() -> None:
+    with IGNORED.plant():
+        found, _ = refused("x * 2, y", "torch.export.Dim('n', min=2, max=9)")
+    assert {size for _, size in found} == {2, 9}
+
+
+def test_a_repro_file_shows_a_refused_size(tmp_path: pathlib.Path) -> None:
+    source = PAIRS.format(forward=EVEN, dim="torch.export.Dim.DYNAMIC(min=3, max=33)")
+    case = replace(case_from_source(source), thorough=True)
+    found = judge(case, select_paths(["nonstrict:module"]), ["guards"]).findings
+    assert [each.signature for each in found] == [("guards", "crash", "refused", "size", "declared-size")]
+    file = tmp_path / "repro.py"
+    file.write_text(repro_source(found[0], source))
+    code, printed = run(file)
+    assert code == 1 and printed.startswith(f"BUG: eager accepts size 3 of {X}, module raises Assertion")
+    file.write_text(file.read_text().replace("% 2 == 0", "% 1 == 0"))
+    assert run(file) == (0, f"ok: module accepts size 3 of {X}\n")
 
 
 def test_deferred_checks_may_refuse_probes_and_smaller_sizes() -> None:

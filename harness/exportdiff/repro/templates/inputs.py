@@ -10,6 +10,7 @@ from exportdiff.repro.templates.stand_ins import (
     CHANGED,
     FIRST_PROBE,
     HAS_KWARGS,
+    OF_PARTS,
     ON_DEVICE,
     PROBES,
     SEED,
@@ -37,6 +38,16 @@ def fresh_changed() -> Any:
         return (CHANGED, *given)
 
 
+def parts(t: Any) -> Any:
+    """Return the plain tensors that a subclass, a jagged or a sparse tensor consists of."""
+    if hasattr(t, "__tensor_flatten__"):
+        inner = [getattr(t, name) for name in t.__tensor_flatten__()[0]]
+        return [part for each in inner if hasattr(each, "dtype") for part in parts(each)]
+    if t.layout == torch.sparse_coo:
+        return [t._indices(), t._values()]
+    return [t] if t.layout == torch.strided else [t.detach().values()]
+
+
 def inputs(call: int) -> Any:
     """The example inputs; later calls get other values. Inputs that share memory still do."""
     if PROBES and call >= FIRST_PROBE:
@@ -48,6 +59,8 @@ def inputs(call: int) -> Any:
     _, args, kwargs = make()
     scale, shift = [(1, 0), (-0.5, 0.25), (0.75, -0.125)][call]
     tensors = [t for t in torch.utils._pytree.tree_leaves((args, kwargs)) if hasattr(t, "dtype")]
+    if OF_PARTS:
+        tensors = [part for t in tensors for part in parts(t)]
     whole = [t if t._base is None else t._base for t in tensors]
     for t in {t.untyped_storage()._cdata: t.detach() for t in whole}.values():
         flat = t.as_strided((t.untyped_storage().nbytes() // t.element_size(),), (1,), 0)

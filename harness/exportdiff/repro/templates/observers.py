@@ -7,12 +7,15 @@ from typing import Any
 
 import torch
 
-from exportdiff.repro.templates.stand_ins import FACT, VARIANTS
+from exportdiff.repro.templates.inputs import parts
+from exportdiff.repro.templates.stand_ins import FACT, OF_PARTS, VARIANTS
 
 
 def tensors(tree: Any) -> dict[str, str]:
     """Return the WORD of each LEAF that is a tensor."""
     leaves = [t for t in torch.utils._pytree.tree_leaves(tree) if isinstance(t, torch.Tensor)]
+    if OF_PARTS:
+        leaves = [part for t in leaves for part in parts(t)]
     return {f"WORD of LEAF {i}": str(FACT(t)) for i, t in enumerate(leaves)}
 
 
@@ -32,6 +35,8 @@ def state(module: Any) -> dict[str, str]:
     """Return the WORD of each parameter and buffer."""
     state = [*module.named_parameters(remove_duplicate=False)]
     state += module.named_buffers(remove_duplicate=False)
+    if OF_PARTS:
+        state = [(f"{name}, part {i}", p) for name, t in state for i, p in enumerate(parts(t))]
     if VARIANTS:
         # A call's own copy (n@1.w) only counts where n.w is missing.
         state.sort(key=lambda pair: "@" not in pair[0])
@@ -54,5 +59,8 @@ def everything(out: Any, given: Any, module: Any) -> dict[str, str]:
     named = [(f"{kind} {i}", t) for kind in leaves for i, t in enumerate(leaves[kind])]
     for store in (module.named_parameters, module.named_buffers):
         named += store(remove_duplicate=False)
+    if OF_PARTS:
+        split = [(n, parts(t) if hasattr(t, "dtype") else [t]) for n, t in named]
+        named = [(f"{n}, part {i}", p) for n, tensors in split for i, p in enumerate(tensors)]
     tensors = {n: f"{t.dtype} {list(t.shape)} {t.tolist()}" for n, t in named if hasattr(t, "dtype")}
     return {n: repr(t) for n, t in named} | tensors

@@ -11,7 +11,7 @@ from typing import Any
 
 RANDOM = SEED = ON_DEVICE = PROBES = HAS_KWARGS = HANGS = VARIANTS = OF_SIZES = OF_LEAF = OF_VALUES = True
 WORDED = FOR_INFERENCE = MISSING = PRESERVES = HOLDS_GRAPHS = HAS_ALIASES = True
-LOWERS = RUNS = SEVERAL = True
+LOWERS = RUNS = SEVERAL = OF_PARTS = True
 """Conditions."""
 
 FIRST_PROBE = 3
@@ -30,6 +30,8 @@ ATTRIBUTE: Any = None
 """An expression for an attribute of something in the output ``out``."""
 PLACE = ""
 """Where in the outputs, or in ``(args, kwargs)``, a leaf is, as ``pytree.keystr`` writes it."""
+RESIZED: tuple[tuple[str, int, int], ...] = ()
+"""The inputs that get other sizes: place, dimension, size."""
 SECONDS = 30
 """Seconds that a program may run before the file reports a hang."""
 MEMORY = 2048

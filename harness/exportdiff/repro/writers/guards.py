@@ -10,6 +10,7 @@ import torch
 
 from exportdiff.judging.checks.guards.check import CallRefused, WrongRecord
 from exportdiff.judging.checks.guards.deviations import BrokenByRefusal, RefusedButChanged, WrongAnswer
+from exportdiff.judging.checks.guards.sizes import SizeRefused
 from exportdiff.repro.deviating_calls import deviating_parts
 from exportdiff.repro.parts import ScriptParts
 from exportdiff.repro.paste import Template
@@ -19,6 +20,9 @@ from exportdiff.repro.templates.stand_ins import (
     FACT,
     NAMED,
     OF_VALUES,
+    RESIZED,
+    WORDED,
+    WORDS,
     altered,
     export,
     inputs,
@@ -26,7 +30,8 @@ from exportdiff.repro.templates.stand_ins import (
     make,
     observe,
 )
-from exportdiff.repro.writers.crashes import crash
+from exportdiff.repro.writers.crashes import crash, exception_words
+from exportdiff.runtime.inputs.resizing import with_size
 
 if TYPE_CHECKING:
     from exportdiff.core.finding import Finding
@@ -150,11 +155,58 @@ def call_again() -> None:
     sys.exit(bool(wrong))
 
 
+# --- sizes that the spec declares ---
+
+
+def other_sizes(*given: Any) -> Any:
+    """Return the example with other sizes."""
+    pairs, spec = torch.utils._pytree.tree_flatten_with_path(given)
+    leaves = [leaf for _, leaf in pairs]
+    places = [torch.utils._pytree.keystr(p) for p, _ in pairs]
+    for place, dim, size in RESIZED:
+        at = places.index(place)
+        leaves[at] = with_size(leaves[at], dim, size)
+    return torch.utils._pytree.tree_unflatten(leaves, spec)
+
+
+def call_resized() -> None:
+    """Make a call with sizes that the spec declares."""
+    eager, args, kwargs = make()
+    with altered(eager):
+        eager(*args, **kwargs)
+    model, args, kwargs = make()
+    ep = export(model)
+    candidate = lower(ep)
+    args, kwargs = inputs()
+    with altered(candidate):
+        try:
+            candidate(*args, **kwargs)
+        except Exception as error:
+            if type(error).__name__ != "ERROR":
+                raise
+            if WORDED and WORDS not in str(error):
+                raise
+            seen = f"{type(error).__name__}: {str(error).strip()[:200]!r}"
+            print(f"BUG: eager accepts size GIVEN_SIZE of WHERE, RUNNER raises {seen}")
+            sys.exit(1)
+    print("ok: RUNNER accepts size GIVEN_SIZE of WHERE")
+    sys.exit(0)
+
+
 def write(finding: Finding) -> ScriptParts | None:
     """Write down wrong records, refusals, and deviating calls that are answered wrongly."""
     match finding.evidence:
         case CallRefused(failure=failure):
             return crash(finding, failure)
+        case SizeRefused() as evidence:
+            places: Values = {
+                "RESIZED": repr([(each.place, each.dim, each.size) for each in evidence.resized])
+            }
+            shown = {"GIVEN_SIZE": str(evidence.size), "WHERE": evidence.where}
+            return ScriptParts(
+                [Template(with_size), Template(other_sizes, places, name="other")],
+                [Template(call_resized, {**exception_words(evidence.failure), **shown})],
+            )
         case WrongAnswer(altered=altered):
             return _deviating(altered, Template(call_deviating))
         case BrokenByRefusal(altered=altered):

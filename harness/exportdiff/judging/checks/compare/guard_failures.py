@@ -37,6 +37,15 @@ def input_misfit(failure: Failure, *, probe: bool) -> str | None:
     return next((word for word, rule in _REFUSALS.items() if rule.match(failure.message)), None)
 
 
+def relates_sizes(failure: Failure) -> bool:
+    """Whether a refusal names several dimensions: it says how their sizes must relate."""
+    return input_misfit(failure, probe=True) is not None and len(set(_SIZE.findall(failure.message))) > 1
+
+
+# ``x.size()[0]`` in a guard, ``s77`` in an assertion of the graph.
+_SIZE = re.compile(r"[\w.\[\]']+\.size\(\)\[\d+\]|\bs\d+\b")
+
+
 def is_guard_failure(call: Call) -> bool:
     """Whether a call was refused because of its inputs, before anything ran."""
     return call.failure is not None and input_misfit(call.failure, probe=call.probe) is not None

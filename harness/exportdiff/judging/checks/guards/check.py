@@ -13,6 +13,7 @@ from exportdiff.judging.checks.compare.metadata import unlike_recorded
 from exportdiff.judging.checks.evidence import InCall, OfLeaf, WithoutCall
 from exportdiff.judging.checks.guards.deviations import deviations
 from exportdiff.judging.checks.guards.recompiles import recompiles
+from exportdiff.judging.checks.guards.sizes import refused_sizes
 from exportdiff.runtime.observing.observation import ExportedObservation
 from exportdiff.runtime.observing.tensors import argument
 
@@ -87,6 +88,7 @@ def guards(reference: Observation, candidate: Observation) -> Iterator[Evidence]
         if (what := input_misfit(call.failure, probe=call.probe)) is not None:
             yield CallRefused(number, what, call.probe, call.failure)
     yield from _refused_small_calls(reference, candidate)
+    yield from refused_sizes(candidate)
     yield from recompiles(reference, candidate)
     yield from deviations(reference, candidate)
 

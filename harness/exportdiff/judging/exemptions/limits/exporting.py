@@ -9,6 +9,7 @@ from exportdiff.judging.checks.aliasing import WriteDiffers
 from exportdiff.judging.checks.gradients import BackwardRaised, GradientFlow, GradientLeaf
 from exportdiff.judging.checks.guards.check import CallRefused
 from exportdiff.judging.checks.guards.deviations import WrongAnswer
+from exportdiff.judging.checks.guards.sizes import SizeRefused
 from exportdiff.judging.checks.inputs import InputLeaf
 from exportdiff.judging.checks.outputs import OutputLeaf, PathRaised
 from exportdiff.judging.checks.purity import ModuleChanged, Printed, ProcessChanged
@@ -31,11 +32,17 @@ LIMITS: list[Limit] = []
     LIMITS,
     says="With Dim.AUTO and Dim.DYNAMIC, export infers which sizes it accepts, and declares their ranges in "
     "the program. What unflatten returns has no guards: there, an operator may raise.",
-    documented="torch/export/dynamic_shapes.py: 'with the compiler inferring the remaining constraints'; "
+    documented="torch/export/dynamic_shapes.py, Dim: 'the compiler inferring the remaining constraints'; "
+    "'More complex relations between dimensions may also be codegened as runtime assertion nodes'; "
     "torch/export/_trace.py, prefer_deferred_runtime_asserts_over_guards: 'as runtime asserts'",
 )
 def sizes_are_inferred(compared: Comparison) -> bool:
-    """Whether a probe is refused whose sizes are not in the ranges that the program declares."""
+    """Whether a size is refused that is not in the ranges that the program declares.
+
+    It may be the size of a probe, or one that was tried because the spec declares it.
+    """
+    if isinstance(compared.evidence, SizeRefused):
+        return compared.evidence.standing == "inferred"
     seen = compared.seen
     declared = isinstance(seen, ExportedObservation) and compared.evidence.call in seen.declared
     if declared and not narrows(compared.path):  # a transform may turn guards into checks of the program
@@ -43,6 +50,17 @@ def sizes_are_inferred(compared: Comparison) -> bool:
     refused = isinstance(compared.evidence, CallRefused)
     late = isinstance(compared.evidence, PathRaised) and compared.path.runner == "unflatten"
     return (refused or late) and compared.in_unpromised_probe
+
+
+@limit(
+    LIMITS,
+    says="Export assumes that a dynamic size is not 0 or 1: the program may refuse these.",
+    documented="torch/fx/experimental/symbolic_shapes.py, StrictMinMaxConstraint: 'should not be 0 or 1'; "
+    "'the backend can assume the size is non-negative and that it is not 0 or 1'",
+)
+def sizes_are_larger_than_one(compared: Comparison) -> bool:
+    """Whether a size of 0 or 1 is refused, without a spec and a range of the program that begin with it."""
+    return isinstance(compared.evidence, SizeRefused) and compared.evidence.standing == "small"
 
 
 @limit(

@@ -54,7 +54,8 @@ def replacements_are_told_nothing(compared: Comparison) -> bool:
     says="A result that is not read is not computed: a child that runs alone returns None for a result that "
     "its parent does not read.",
     documented="docs.pytorch.org, torch.fx.Graph.eliminate_dead_code: 'Remove all dead code from the graph'; "
-    "github.com/pytorch/pytorch/pull/128260, a preserved module that 'contains unused inputs/outputs'",
+    "github.com/pytorch/pytorch/pull/128260, a preserved module that 'contains unused inputs/outputs': "
+    "torch/export/unflatten.py, finalize_outputs, puts None there",
 )
 def unread_results_are_none(compared: Comparison) -> bool:
     """Whether a child that runs alone returns None where eager's child returns a tensor.
@@ -79,8 +80,8 @@ def unread_results_are_none(compared: Comparison) -> bool:
     LIMITS,
     says="torch.export does not preserve call signatures in a model that is a torch.fx.GraphModule: the "
     "module that replaces a submodule gets what the graph reads, in the order of the graph.",
-    documented="torch/export/_trace.py, _non_strict_export: '_wrap_submodules' only "
-    "'if not isinstance(mod, torch.fx.GraphModule)'",
+    documented="github.com/pytorch/pytorch/pull/143676, 'graph module retracing without preserving MCS': "
+    "'module swapping on retraced programs, which is still not possible'",
 )
 def graph_modules_preserve_no_calls(compared: Comparison) -> bool:
     """Whether a call shows it, the model is a graph module, and submodules are replaced or run alone."""

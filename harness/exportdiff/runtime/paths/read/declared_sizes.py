@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
 
+from exportdiff.runtime.observing.sizes import SizeRange
 from exportdiff.runtime.observing.tensors import argument
 
 if TYPE_CHECKING:
@@ -26,7 +27,9 @@ class Declared(NamedTuple):
     where: str
     """As one would write it: ``args[0].shape[1]``."""
     text: str
-    ends: tuple[int, ...]
+    hint: str
+    """``AUTO`` or ``DYNAMIC``; empty: it has a named Dim."""
+    stated: SizeRange
     """The ends of the declared range that are numbers."""
 
 
@@ -48,7 +51,7 @@ def declared_dimensions(model: nn.Module, inputs: Inputs, spec: Any) -> Iterator
             text = _written(one)
             if text:
                 where = f"{argument(inputs.places[number])}.shape[{dim}]"
-                yield Declared(number, dim, where, text, _ends(one))
+                yield Declared(number, dim, where, text, _hint(one), _stated(one))
 
 
 def _pairs(value: Any, spec: Any) -> Iterator[tuple[torch.Tensor, list[tuple[int, Any]]]]:
@@ -69,12 +72,17 @@ def _pairs(value: Any, spec: Any) -> Iterator[tuple[torch.Tensor, list[tuple[int
 def _written(one: Any) -> str:
     """Return what is declared for a dimension as one would write it; empty: it is static."""
     limits = [f"{end}={getattr(one, end)}" for end in ("min", "max") if type(getattr(one, end, None)) is int]
-    hint = getattr(getattr(one, "type", None), "name", "")
+    hint = _hint(one)
     if hint:
         return "" if hint == "STATIC" else f"Dim.{hint}" + (f"({', '.join(limits)})" if limits else "")
     name = getattr(one, "__name__", "")
     return f"Dim({', '.join([repr(name), *limits])})" if name else ""
 
 
-def _ends(one: Any) -> tuple[int, ...]:
-    return tuple(end for end in (getattr(one, "min", None), getattr(one, "max", None)) if type(end) is int)
+def _hint(one: Any) -> str:
+    return str(getattr(getattr(one, "type", None), "name", ""))
+
+
+def _stated(one: Any) -> SizeRange:
+    ends = (getattr(one, name, None) for name in ("min", "max"))
+    return SizeRange(*(end if type(end) is int else None for end in ends))

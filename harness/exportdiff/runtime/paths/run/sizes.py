@@ -2,30 +2,33 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import torch
 from torch.export.graph_signature import InputKind
 
 from exportdiff.core.case import seed
 from exportdiff.runtime.inputs.copies import CALLS, build
+from exportdiff.runtime.inputs.resizing import with_size
 from exportdiff.runtime.observing.arguments import Inputs
 from exportdiff.runtime.observing.captured_output import capture_output
 from exportdiff.runtime.observing.checkpoint import Checkpoint
+from exportdiff.runtime.observing.failure import failure
 from exportdiff.runtime.observing.process_state import restore_modes
 from exportdiff.runtime.observing.python_state import PythonState
 from exportdiff.runtime.observing.saved_tensors import SavedModule
-from exportdiff.runtime.observing.sizes import DynamicDimension, TriedSize
+from exportdiff.runtime.observing.sizes import DynamicDimension, Resized, SizeRange, TriedSize
 from exportdiff.runtime.paths.read.declared_sizes import declared_dimensions
 from exportdiff.runtime.paths.read.graph_inputs import in_graph_order
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from torch.export import ExportedProgram
 
     from exportdiff.core.case import Case
     from exportdiff.runtime.inputs.copies import Examples
+    from exportdiff.runtime.observing.failure import Failure
     from exportdiff.runtime.paths.read.declared_sizes import Declared
 
 LARGEST = 64
@@ -49,18 +52,36 @@ def dynamic_dimensions(
     found = []
     for declared in declared_dimensions(model, examples.fresh(), spec):
         size = recorded[declared.leaf].get(declared.dim)
+        example, *others = (tensor.shape[declared.dim] for tensor in _tensors(examples, declared.leaf))
+        if type(example) is not int:  # of a jagged tensor: the sizes of its rows
+            continue
+        recorded_range = _range(size, program)
         tried = []
-        for wanted in _candidates(declared, size, program, examples):
+        for wanted in _candidates(declared, recorded_range, example, others):
             sizes = _sizes(declared, size, wanted, recorded)
-            if sizes is None:
+            if sizes is None or not _can_resize(examples, sizes):
                 continue
-            eager = _accepts(model, _resized(examples.fresh(), sizes))
-            accepted = _accepts(module, _resized(examples.fresh(), sizes))
-            tried.append(TriedSize(wanted, eager, accepted))
+            eager = _refusal(model, _resized(examples.fresh(), sizes)) is None
+            refusal = _refusal(module, _resized(examples.fresh(), sizes))
+            tried.append(
+                TriedSize(wanted, eager, refusal, _written(sizes, examples.fresh()), wanted in others)
+            )
             python.undo()
             if not start.restore() or not lowered.restore():
                 break
-        found.append(DynamicDimension(declared.where, declared.text, _accepted(size, program), tuple(tried)))
+        found.append(
+            DynamicDimension(
+                declared.where,
+                declared.text,
+                _accepted(size, recorded_range),
+                tuple(tried),
+                declared.hint,
+                declared.stated,
+                example,
+                fixed=not isinstance(size, torch.SymInt),
+                recorded=recorded_range,
+            )
+        )
     return tuple(sorted(found, key=lambda each: each.where))
 
 
@@ -83,30 +104,30 @@ def _symbol(size: object) -> Any:
     return None
 
 
-def _range(size: object, program: ExportedProgram) -> tuple[int | None, int | None]:
-    """Return the range of a size in the program; None: it has no end there."""
+def _range(size: object, program: ExportedProgram) -> SizeRange:
+    """Return the range of a size in the program."""
     range_ = program.range_constraints.get(_symbol(size))
     if range_ is None:
-        return None, None
+        return SizeRange()
     # Infinity of sympy is no Integer, and says that it is an integer.
-    ends = [int(end) if getattr(end, "is_Integer", False) else None for end in (range_.lower, range_.upper)]
-    return ends[0], ends[1]
+    ends = (range_.lower, range_.upper)
+    return SizeRange(*(int(end) if getattr(end, "is_Integer", False) else None for end in ends))
 
 
-def _accepted(size: object, program: ExportedProgram) -> str:
+def _accepted(size: object, recorded: SizeRange) -> str:
     if not isinstance(size, torch.SymInt):
         return f"only {size}"
     if _symbol(size) is None:
         return str(size)
-    lower, upper = _range(size, program)
-    return f"{lower or 0} and more" if upper is None else f"{lower or 0} to {upper}"
+    lower, upper = recorded.lower or 0, recorded.upper
+    return f"{lower} and more" if upper is None else f"{lower} to {upper}"
 
 
-def _candidates(declared: Declared, size: object, program: ExportedProgram, examples: Examples) -> list[int]:
+def _candidates(declared: Declared, recorded: SizeRange, example: int, others: Sequence[int]) -> list[int]:
     """Return the sizes to try: the ends of both ranges, the example and the next, the probes."""
-    own = [tensor.shape[declared.dim] for tensor in _tensors(examples, declared.leaf)]
-    ends = (*declared.ends, *_range(size, program), own[0] + 1, 1, 2)
-    return sorted({*own, *(end for end in ends if end is not None and end <= LARGEST)})
+    ranges = (declared.stated, recorded)
+    ends = (*(each.lower for each in ranges), *(each.upper for each in ranges), example + 1, 1, 2)
+    return sorted({example, *others, *(end for end in ends if end is not None and end <= LARGEST)})
 
 
 def _tensors(examples: Examples, leaf: int) -> list[Any]:
@@ -134,26 +155,38 @@ def _sizes(
     return sizes
 
 
+def _written(sizes: Mapping[tuple[int, int], int], inputs: Inputs) -> tuple[Resized, ...]:
+    """Return the sizes that are not those of the example, with the places of their inputs."""
+    return tuple(
+        Resized(inputs.places[leaf], dim, size)
+        for (leaf, dim), size in sizes.items()
+        if cast("torch.Tensor", inputs.leaves[leaf]).shape[dim] != size
+    )
+
+
+def _can_resize(examples: Examples, sizes: Mapping[tuple[int, int], int]) -> bool:
+    """Whether the inputs can have these sizes: not every class of tensors can be indexed."""
+    try:
+        _resized(examples.fresh(), sizes)
+    except Exception:
+        return False
+    return True
+
+
 def _resized(inputs: Inputs, sizes: Mapping[tuple[int, int], int]) -> Inputs:
-    """Return inputs with other sizes: elements are left out, or repeated."""
+    """Return inputs with other sizes."""
     leaves = list(inputs.leaves)
-    with torch.no_grad():
-        for (number, dim), size in sizes.items():
-            leaf: Any = leaves[number]
-            held = leaf.shape[dim]
-            if held == size:
-                continue
-            index = torch.arange(size, device=leaf.device) % max(held, 1)
-            other = leaf.index_select(dim, index) if held else leaf.new_zeros((*leaf.shape[:dim], size))
-            leaves[number] = other.detach().requires_grad_(leaf.requires_grad)
+    for (number, dim), size in sizes.items():
+        leaves[number] = with_size(cast("torch.Tensor", leaves[number]), dim, size)
     return inputs.with_leaves(leaves)
 
 
-def _accepts(run: Callable[..., object], inputs: Inputs) -> bool:
+def _refusal(run: Callable[..., object], inputs: Inputs) -> Failure | None:
+    """Return why a call raises; None: it does not."""
     seed(0)
     with restore_modes(), capture_output():
         try:
             run(*inputs.args, **inputs.kwargs)
-        except Exception:
-            return False
-    return True
+        except Exception as error:
+            return failure(error, "run")
+    return None
