@@ -26,6 +26,7 @@
 # upstream-match = "mechanism"
 # upstream-searched = "2026-11-26"
 # at-fault = "torch/_higher_order_ops/wrap.py, tag_activation_checkpoint_impl: selective without a trace"
+# workaround = "code"
 #
 # [tool.exportdiff.versions]
 # "2.9.1" = "fixed"
@@ -69,6 +70,20 @@ def show():
     model, args = make()
     torch.compile(model, backend="eager")(*args).sum().backward()
     return expected, model.layer.weight.grad
+
+
+def make_workaround():
+    """Cast the weights once, outside of the checkpoint."""
+
+    class Casting(Model):
+        def forward(self, x):
+            with torch.autocast("cpu", dtype=torch.bfloat16):
+                weight, bias = (each.to(torch.bfloat16) for each in self.layer.parameters())
+                x = checkpoint(torch.nn.functional.linear, x, weight, bias, use_reentrant=False)
+                return checkpoint(torch.nn.functional.linear, x, weight, bias, use_reentrant=False)
+
+    torch.manual_seed(0)
+    return Casting(), (torch.ones(1, 2),)
 
 
 if __name__ == "__main__":

@@ -22,6 +22,7 @@
 # upstream-match = "symptom"
 # upstream-searched = "2026-11-26"
 # at-fault = "aten/src/ATen/native/Distributions.cpp, bernoulli: LEGACY_CONTIGUOUS_MEMORY_FORMAT"
+# workaround = "code"
 #
 # [tool.exportdiff.versions]
 # "2.9.1" = "shows"
@@ -62,6 +63,17 @@ def show():
     expected = model(*args)
     torch.manual_seed(0)
     return expected, decomposed(*args)
+
+
+def make_workaround():
+    """Use dropout out of place."""
+
+    class Copying(Model):
+        def __init__(self):
+            super().__init__()
+            self.dropout = nn.Dropout()
+
+    return Copying(), (torch.zeros(4, 3),)
 
 
 if __name__ == "__main__":

@@ -32,6 +32,7 @@
 # upstream-match = "place"
 # upstream-searched = "2026-11-26"
 # at-fault = "torch/_export/passes/replace_with_hop_pass_util.py, _replace_with_hop_helper: create_node"
+# workaround = "code"
 #
 # [tool.exportdiff.versions]
 # "2.9.1" = "shows"
@@ -74,6 +75,18 @@ def show():
     model, args = make()
     ep = torch.export.export(model, args, preserve_module_call_signature=("child",))
     return model(*args), ep.run_decompositions().module()(*args)
+
+
+def make_workaround():
+    """Detach the result instead of computing it under no_grad."""
+
+    class Detaching(Child):
+        def forward(self, x):
+            return x.relu().detach()
+
+    model = Model()
+    model.child = Detaching()
+    return model, (torch.ones(1),)
 
 
 if __name__ == "__main__":

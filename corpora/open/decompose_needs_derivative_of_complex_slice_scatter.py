@@ -30,6 +30,7 @@
 # upstream-match = "symptom"
 # upstream-searched = "2026-11-26"
 # at-fault = "tools/autograd/gen_variable_type.py, GRADIENT_IMPLEMENTED_FOR_COMPLEX: lacks slice_scatter"
+# workaround = "code"
 #
 # [tool.exportdiff.versions]
 # "2.9.1" = "shows"
@@ -69,6 +70,18 @@ def show():
     model, args = make()
     module = torch.export.export(model, args).run_decompositions().module()
     module(*args)
+
+
+def make_workaround():
+    """Append zeros with torch.cat instead of writing to a part of a tensor."""
+
+    class Appending(Spectral):
+        def forward(self, x):
+            low = torch.fft.rfft(x)[..., :2] * self.weight
+            zeros = torch.zeros(*x.shape[:-1], 3, dtype=torch.cfloat)
+            return torch.fft.irfft(torch.cat([low, zeros], -1))
+
+    return Appending(), (torch.ones(1, 8),)
 
 
 if __name__ == "__main__":

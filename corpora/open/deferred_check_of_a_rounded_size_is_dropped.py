@@ -24,6 +24,7 @@
 # upstream-match = "mechanism"
 # upstream-searched = "2026-11-26"
 # at-fault = "torch/fx/passes/runtime_assert.py, add_runtime_asserts: _has_uninterpretable_sympy_function"
+# workaround = "none: export refuses n // 2 for some n as well; without the option, it says why it refuses"
 #
 # [tool.exportdiff.versions]
 # "2.9.1" = "shows"

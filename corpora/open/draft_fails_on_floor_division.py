@@ -25,6 +25,7 @@
 # upstream-match = "symptom"
 # upstream-searched = "2026-11-26"
 # at-fault = "torch/_prims/__init__.py, signbit: type_promotion is DEFAULT, not ALWAYS_BOOL"
+# workaround = "code"
 #
 # [tool.exportdiff.versions]
 # "2.9.1" = "shows"
@@ -60,6 +61,16 @@ def show():
     model, args = make()
     torch.export.export(model, args, dynamic_shapes=dynamic_shapes())
     torch.export.draft_export(model, args, dynamic_shapes=dynamic_shapes())
+
+
+def make_workaround():
+    """Divide, and round down."""
+
+    class Rounding(Half):
+        def forward(self, x):
+            return torch.floor(x / 2)
+
+    return Rounding(), (torch.ones(4),)
 
 
 if __name__ == "__main__":

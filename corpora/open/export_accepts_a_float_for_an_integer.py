@@ -21,6 +21,7 @@
 # upstream-match = "place"
 # upstream-searched = "2026-11-26"
 # at-fault = "torch/export/_unlift.py, _get_input_guards_for_graph: compares the value, not the type"
+# workaround = "code"
 #
 # [tool.exportdiff.versions]
 # "2.9.1" = "shows"
@@ -54,6 +55,13 @@ def show():
     model, (x, n) = make()
     program = torch.export.export(model, (x, n)).module()
     return model(x, 2.0), program(x, 2.0)
+
+
+def workaround_call(module, x, n):
+    """Check the type of the number before the call."""
+    if not isinstance(n, int):
+        raise TypeError(f"n is {n!r}, and the program is for an integer")
+    return module(x, n)
 
 
 if __name__ == "__main__":

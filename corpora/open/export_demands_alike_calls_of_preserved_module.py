@@ -32,6 +32,7 @@
 # upstream-match = "place"
 # upstream-searched = "2026-11-26"
 # at-fault = "torch/_export/wrappers.py, update_module_call_signatures"
+# workaround = "code"
 #
 # [tool.exportdiff.versions]
 # "2.9.1" = "other"
@@ -71,6 +72,18 @@ def make():
 def show():
     model, args = make()
     return model(*args), torch.export.export(model, args, preserve_module_call_signature=("child",))
+
+
+def make_workaround():
+    """Pass the keyword in each call."""
+
+    class Passing(Model):
+        def forward(self, x):
+            return self.child(self.child(x, n=1), n=2)
+
+    model = Passing()
+    model.child = Child()
+    return model, (torch.ones(1),)
 
 
 if __name__ == "__main__":

@@ -21,6 +21,7 @@
 # upstream = ""
 # upstream-searched = "2026-11-26"
 # at-fault = "torch/_tensor.py, Tensor.register_hook: does not say that export records no hook"
+# workaround = "code"
 #
 # [tool.exportdiff.versions]
 # "2.9.1" = "shows"
@@ -57,6 +58,18 @@ def show():
     (expected,) = torch.autograd.grad(model(*args), model.w)
     (got,) = torch.autograd.grad(program(*args), program.w)
     return expected, got
+
+
+def make_workaround():
+    """Scale the gradient by arithmetic with a detached copy."""
+
+    class Scaling(Model):
+        def forward(self, x):
+            y = x * self.w
+            y = y * 2 - y.detach()
+            return y + 1
+
+    return Scaling(), (torch.ones(1),)
 
 
 if __name__ == "__main__":

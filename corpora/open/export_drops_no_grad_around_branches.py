@@ -22,6 +22,7 @@
 # upstream-match = "place"
 # upstream-searched = "2026-11-26"
 # at-fault = "torch/fx/passes/split_module.py, split_module: get_attr nodes of modules come first"
+# workaround = "code"
 #
 # [tool.exportdiff.versions]
 # "2.9.1" = "shows"
@@ -56,6 +57,16 @@ def show():
     model, args = make()
     program = torch.export.export(model, args, strict=False).module()
     return model(*args).requires_grad, program(*args).requires_grad
+
+
+def make_workaround():
+    """Detach the result instead of computing it under no_grad."""
+
+    class Detaching(Model):
+        def forward(self, x):
+            return torch.cond(x.sum() > 0, torch.sin, torch.cos, (x,)).detach()
+
+    return Detaching(), (torch.ones(1, requires_grad=True),)
 
 
 if __name__ == "__main__":

@@ -100,7 +100,7 @@ def test_names_are_looked_up_in_sources(tmp_path: pathlib.Path, monkeypatch: pyt
     (tmp_path / "__init__.py").write_text("from torch.version import git_version as git\n")
     (tmp_path / "export" / "__init__.py").write_text("try:\n    import x as y\nfinally:\n    pass\n")
     (tmp_path / "export" / "passes.py").write_text("class A:\n    B: int = 1\ndef run(): ...\nC, D = 1, 2\n")
-    monkeypatch.setattr(names, "_folder", lambda: tmp_path)
+    monkeypatch.setattr(names, "torch_folder", lambda: tmp_path)
     for name in ("git", "export", "export.y", "export.passes", "export.passes.A.B", "export.passes.D"):
         assert has.__wrapped__(f"torch.{name}"), name
     for name in ("version", "export.z", "export.passes.A.C", "export.passes.run.x", "export.other.A"):

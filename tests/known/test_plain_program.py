@@ -12,7 +12,6 @@ from exportdiff.cli import main
 from exportdiff.core.errors import UsageError
 from exportdiff.known.corpus.entry import read_entry
 from exportdiff.known.upstream.plain_program import plain_program, run_program
-from exportdiff.known.upstream.pytorch_test import ExpectedRefusal, file_of_test
 from exportdiff.runtime.processes.script import run_file
 from support.folders import CORPORA
 from support.the_corpus import all_causes
@@ -140,24 +139,6 @@ def test_a_file_without_show_has_no_plain_program(entry_file: pathlib.Path) -> N
         plain_program(read_entry(entry_file))
 
 
-def test_a_refusal_is_what_the_test_demands(entry_file: pathlib.Path) -> None:
-    write(entry_file, "crash", FAILS)
-    entry = read_entry(entry_file)
-    refusal = ExpectedRefusal("torch._dynamo.exc.UserError", "x (here) is refused", 4)
-    path, text = file_of_test(entry, plain_program(entry), refusal)
-    assert path == "test/export/test_adds_wrongly.py"
-    wanted = r"""
-        args = (torch.ones(1),)
-        with self.assertRaisesRegex(UserError, r"x \(here\) is refused"):
-            expected, got = model(*args), args[0].view(
-                3
-            )
-"""
-    assert wanted in text
-    assert "from torch._dynamo.exc import UserError" in text
-    compile(text, path, "exec")
-
-
 def test_every_root_cause_has_a_plain_program() -> None:
     for entry in (cause.entry for cause in all_causes()):
         program = plain_program(entry)
@@ -166,8 +147,6 @@ def test_every_root_cause_has_a_plain_program() -> None:
         assert calls.count("print") == 2 * program.compares, entry.name
         assert not {"SystemExit", "sys.exit", "show"} & set(calls), entry.name
         assert program.compares or not entry.silent, entry.name
-        path, test = file_of_test(entry, program)
-        compile(test, path, "exec")
 
 
 def test_the_example_in_the_documents_is_an_entry(tmp_path: pathlib.Path) -> None:

@@ -17,7 +17,7 @@ from support.of_this_torch import only_on_the_pinned_torch
 
 ROOTS = [*map(read_entry, find_files([CORPORA / OPEN]))]
 
-SEVERE = [entry for entry in ROOTS if entry.severity == "A"]
+SEVERE = [entry for entry in ROOTS if entry.severity in {"A", "B"}]
 
 
 @only_on_the_pinned_torch
@@ -126,6 +126,8 @@ def test_a_severe_entry_without_a_word_about_a_workaround_is_incomplete(tmp_path
     entry = _entry("unflatten_ignores_eval")
     wrong = list(incomplete(replace(entry, no_workaround=""), {}, ()))
     assert 'has severity A and no workaround: "code", or "none: REASON"' in wrong
+    less = replace(entry, no_workaround="", reach="occasional")
+    assert 'has severity B and no workaround: "code", or "none: REASON"' in incomplete(less, {}, ())
     line = '# workaround = "none: '
     assert (
         "expected 'code' or 'none: REASON'" in _with(tmp_path, entry.name, line, '# workaround = "').problem

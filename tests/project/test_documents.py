@@ -200,7 +200,7 @@ def test_the_files_and_modules_that_are_named_exist() -> None:
 
 
 YOURS = re.compile(
-    r"^(out|shards|findings|exportdiff-repros|fixed|corpora/fixed)/|NAME|FILE|^my_model|^(accepted|report|summary|events)\."
+    r"^(out|shards|findings|commits|test/export|exportdiff-repros|fixed|corpora/fixed)/|NAME|FILE|^my_model|^(accepted|report|summary|events)\."
 )
 """Names of files that a command writes, or that a reader has."""
 

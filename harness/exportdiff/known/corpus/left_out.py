@@ -24,8 +24,8 @@ NAMED = 3
 
 
 def line_on_left_out_fixes(corpora: pathlib.Path) -> str:
-    """Say in one line which fixes do not fit the installed torch; empty if all fit."""
-    if recorded_texts(corpora).unchanged():
+    """Say in one line which fixes do not fit a torch that was edited; empty if all fit, or it was not."""
+    if not recorded_texts(corpora).edited():
         return ""
     fixes, left_out = _left_out(corpora)
     if not left_out:

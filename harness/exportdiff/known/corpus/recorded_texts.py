@@ -11,7 +11,7 @@ import json
 import pathlib
 import re
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -34,12 +34,16 @@ _RELEASE = re.compile(r"\d+(\.\d+)+")
 class RecordedTexts:
     """What the file says. Empty if the corpus has no such file: then versions decide."""
 
-    files: Mapping[str, Any]
+    torch: str = ""
+    """The release of torch that has these files."""
+    files: Mapping[str, Any] = field(default_factory=dict)
 
-    def unchanged(self) -> bool:
-        """Whether the installed torch has the recorded files, or none are recorded."""
+    def edited(self) -> bool:
+        """Whether the installed torch is the recorded release, or no release, and has other files."""
+        if torch_version() != self.torch and _RELEASE.fullmatch(torch_version()):
+            return False
         installed = ((torch_folder().parent / path, text["file"]) for path, text in self.files.items())
-        return all(file.is_file() and _digest(file) == recorded for file, recorded in installed)
+        return not all(file.is_file() and _digest(file) == recorded for file, recorded in installed)
 
     def tried(self, fix: Fix) -> bool:
         """Whether the author of a fix tried it on what is installed, so that it needs no trial."""
@@ -70,9 +74,9 @@ def _digest(file: pathlib.Path) -> str:
 def recorded_texts(corpora: pathlib.Path) -> RecordedTexts:
     """Read the file of a corpus."""
     try:
-        return RecordedTexts(json.loads((corpora / FIXES / RECORD).read_text(encoding="utf-8")))
-    except (OSError, ValueError):
-        return RecordedTexts({})
+        return RecordedTexts(**json.loads((corpora / FIXES / RECORD).read_text(encoding="utf-8")))
+    except (OSError, ValueError, TypeError):
+        return RecordedTexts()
 
 
 def texts_to_record(corpora: pathlib.Path) -> dict[str, Any]:
@@ -83,10 +87,11 @@ def texts_to_record(corpora: pathlib.Path) -> dict[str, Any]:
             file = torch_folder().parent / path
             text = files.setdefault(path, {"file": _digest(file), "functions": {}})
             text["functions"] |= touched_functions(str(file), hunks) or {}
-    return {
+    ordered = {
         path: {**text, "functions": dict(sorted(text["functions"].items()))}
         for path, text in sorted(files.items())
     }
+    return {"torch": torch_version(), "files": ordered}
 
 
 if __name__ == "__main__":

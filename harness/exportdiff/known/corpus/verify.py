@@ -98,8 +98,8 @@ def incomplete(entry: Entry, fixes: Mapping[str, Fix], tags: Collection[str]) ->
 
 def _workaround_missing(entry: Entry, source: str) -> Iterator[str]:
     functions = defined(source)
-    if entry.severity == "A" and not entry.has_workaround and not entry.no_workaround:
-        yield 'has severity A and no workaround: "code", or "none: REASON"'
+    if entry.severity in {"A", "B"} and not entry.has_workaround and not entry.no_workaround:
+        yield f'has severity {entry.severity} and no workaround: "code", or "none: REASON"'
     if entry.has_workaround != bool(functions):
         yield f'has workaround = "code" or the functions {", ".join((MODEL, OPTIONS, CALL))}, but not both'
     workaround = read_workaround(entry) if functions else None

@@ -1,117 +1,146 @@
-"""Writes the fixes of a corpus as a series of commits for PyTorch: one for each root cause, with a test.
+"""Makes commits for PyTorch from the fixes of a corpus: one for each root cause, with a test.
 
-Each commit builds on the commits before it: in this order, they apply to the sources of the pinned release.
-They are mails in the format of ``git format-patch``, which ``git am`` reads.
+Each commit stands alone. Those of the first tier can be proposed as they are; for the others there is a
+reason why not.
 """
 
 from __future__ import annotations
 
-import difflib
 import pathlib
-import re
-import textwrap
-from dataclasses import dataclass
-from email.message import EmailMessage
-from email.policy import SMTP
+from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING
 
 from exportdiff.core.errors import UsageError
-from exportdiff.known.upstream.plain_program import PlainProgram, plain_program, run_program
-from exportdiff.known.upstream.pytorch_test import ExpectedRefusal, file_of_test, mode_of
+from exportdiff.known.upstream.commit import Commit, message_of, title_of
+from exportdiff.known.upstream.plain_program import PlainProgram, plain_program, run_program, with_load
+from exportdiff.known.upstream.pytorch_test import (
+    ClassOfTests,
+    ExpectedRefusal,
+    class_for,
+    method,
+    new_file,
+    with_method,
+)
+from exportdiff.known.upstream.style import formatted_changes
+from exportdiff.runtime.patching.fix import FixError
 from exportdiff.runtime.patching.fixes import applied
 from exportdiff.runtime.patching.placing import chunks_of
 from exportdiff.runtime.patching.source import source_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
-    from exportdiff.known.corpus.ranking import RootCause
+    from exportdiff.known.corpus.entry import Entry
     from exportdiff.known.upstream.plain_program import ProgramResult
     from exportdiff.runtime.patching.fix import Fix
 
-_FIELDS = re.compile(r"^(Fits|Kind|Refuses):.*\n?", re.MULTILINE)
-"""Lines of a patch's message that are for exportdiff."""
-
-_AREAS = {"pipeline": "pipelining", "compile": "dynamo"}
-"""The name of a mode's area in the titles of PyTorch's commits; for all other modes it is ``export``."""
-
-
-@dataclass(frozen=True)
-class Commit:
-    """The commit that mends one root cause."""
-
-    name: str
-    """The name of the entry."""
-    title: str
-    message: str
-    """Without the title."""
-    files: Mapping[str, tuple[str, str]]
-    """The text of each file before and after the commit, by path; a new file was empty before."""
-    test: str
-    """The path of its test, which is one of the files."""
+SMALL = 60
+"""The greatest number of lines of torch that a commit of the first tier adds or removes."""
 
 
 @dataclass(frozen=True)
 class LeftOut:
     """A root cause that has no commit."""
 
-    name: str
+    entry: Entry
     reason: str
+    program: PlainProgram | None = None
+    """Its program, if it shows the bug on this torch."""
 
 
 @dataclass(frozen=True)
 class MendedCause:
-    """A root cause whose program shows the bug on plain torch, and no longer shows it with its fixes."""
+    """A root cause whose program shows the bug on plain torch, and no longer shows it with its fix."""
 
-    cause: RootCause
-    fixes: tuple[Fix, ...]
+    entry: Entry
+    fix: Fix
     program: PlainProgram
     refusal: ExpectedRefusal | None
-    """Set if torch refuses the program with the fixes."""
+    """Set if torch refuses the program with the fix."""
 
 
-def try_to_mend(cause: RootCause, fixes: Mapping[str, Fix]) -> MendedCause | LeftOut:
-    """Run the program of a root cause on plain torch and with its fixes."""
-    entry = cause.entry
-    own = tuple(fixes[name] for name in cause.fixes if name in fixes)
-    if entry.fix not in fixes:
-        return LeftOut(entry.name, "its fix does not fit this torch" if entry.fix else "has no fix")
+def try_to_mend(entry: Entry, fixes: Mapping[str, Fix]) -> MendedCause | LeftOut:
+    """Run the program of a root cause on plain torch and with its fix."""
     try:
-        program = plain_program(entry)
+        program = with_load(plain_program(entry))
     except UsageError as error:
-        return LeftOut(entry.name, str(error))
+        return LeftOut(entry, str(error))
     plain = run_program(program)
     if plain.right or not (plain.error or plain.values):
-        return LeftOut(entry.name, "its program does not show the bug on this torch")
-    mended = run_program(program, partial(applied, own))
-    if not mended.right and not _refuses(mended, own):
+        return LeftOut(entry, "its program does not show the bug on this torch")
+    if entry.fix not in fixes:
+        reason = "its fix does not fit this torch" if entry.fix else "it has no fix"
+        return LeftOut(entry, reason, program)
+    fix = fixes[entry.fix]
+    mended = run_program(program, partial(applied, (fix,)))
+    if not mended.right and not _refuses(mended, fix):
         shown = mended.message or ", ".join(mended.values)
-        return LeftOut(entry.name, f"its program still shows the bug with its fixes: {shown}")
+        return LeftOut(entry, f"its program still shows the bug with its fix: {shown}", program)
     refusal = ExpectedRefusal(mended.error, mended.message, mended.line) if mended.error else None
-    return MendedCause(cause, own, program, refusal)
+    return MendedCause(entry, fix, program, refusal)
 
 
-def commit_of(mended: MendedCause, before: Sequence[Fix]) -> Commit:
-    """Make the commit of a root cause, on top of the commits of the fixes ``before``.
+@dataclass(frozen=True)
+class Series:
+    """Makes commits for a checkout of PyTorch, or for the installed torch, which has no tests."""
 
-    Raises FixError if the fixes do not fit this torch together.
-    """
-    entry, own = mended.cause.entry, mended.fixes
-    test, text = file_of_test(entry, mended.program, mended.refusal)
-    files = {
-        path: (patched(path, _changing(path, before)), patched(path, _changing(path, (*before, *own))))
-        for path in sorted({path for fix in own for path, _ in fix.files})
+    checkout: pathlib.Path | None
+    taken: dict[str, set[int]] = field(default_factory=dict)
+    """The lines of each test file below which there is a test of another commit."""
+
+    def commit(self, mended: MendedCause) -> Commit:
+        """Make the commit of a root cause. Raises FixError if the fix does not fit the files."""
+        entry, fix = mended.entry, mended.fix
+        files = {}
+        for path, _ in fix.files:
+            before = self._text(path)
+            files[path] = before, formatted_changes(before, patched(self._file(path), path, (fix,)))
+        path, texts = self._test(mended)
+        return Commit(entry.name, title_of(fix), message_of(entry, fix), {**files, path: texts})
+
+    def _test(self, mended: MendedCause) -> tuple[str, tuple[str, str]]:
+        """Return the path of the test file, and its text before and after."""
+        home = class_for(mended.entry)
+        text = method(mended.fix.name, mended.program, mended.refusal)
+        if self.checkout is None:
+            path = f"{home.path.rpartition('/')[0]}/test_{mended.fix.name}.py"
+            return path, ("", new_file(ClassOfTests(path, home.name, home.owner), [text]))
+        before = self._text(home.path)
+        after = with_method(before, home, text, self.taken.setdefault(home.path, set()))
+        if after is None:
+            raise FixError(f"{home.path} has no class {home.name} with a free line between two tests")
+        return home.path, (before, after)
+
+    def _file(self, path: str) -> pathlib.Path:
+        return installed(path) if self.checkout is None else self.checkout / path
+
+    def _text(self, path: str) -> str:
+        try:
+            return self._file(path).read_text(encoding="utf-8")
+        except OSError:
+            raise FixError(f"{self.checkout or 'torch'} has no file {path}") from None
+
+
+def reasons_against(mended: MendedCause, commit: Commit) -> list[str]:
+    """Return why a commit is not of the first tier; an empty list if it is."""
+    entry, fix = mended.entry, mended.fix
+    found = {
+        f"its severity is {entry.severity}": entry.severity not in ("A", "B"),
+        f'its fix is of kind "{fix.kind}"': fix.kind != "mend",
+        "its fix refuses models": bool(fix.refuses or mended.refusal),
+        f"a reviewer would object: {fix.objection}": bool(fix.objection),
+        f"a maintainer has defended the behaviour: {entry.defended}": bool(entry.defended),
+        f"it changes {commit.changed} lines of torch, more than {SMALL}": commit.changed > SMALL,
+        f"too wide: {commit.too_wide[0].strip() if commit.too_wide else ''}": bool(commit.too_wide),
     }
-    title = f"[{_AREAS.get(mode_of(entry), 'export')}] {_title(own[0])}"
-    return Commit(entry.name, title, _message(mended.cause, own), {**files, test: ("", text)}, test)
+    return [reason for reason, holds in found.items() if holds]
 
 
-def patched(path: str, fixes: Sequence[Fix]) -> str:
-    """Return the text of an installed file of torch after some fixes. Raises FixError."""
-    file = str(installed(path))
-    lines = list(source_of(file).lines)
-    edits = [edit for chunk in chunks_of(path, file, fixes) for edit in chunk.edits]
+def patched(file: pathlib.Path, path: str, fixes: Sequence[Fix]) -> str:
+    """Return the text of a file of torch, ``torch/...``, after some fixes. Raises FixError."""
+    lines = list(source_of(str(file)).lines)
+    edits = [edit for chunk in chunks_of(path, str(file), fixes) for edit in chunk.edits]
     for edit in sorted(edits, key=lambda edit: (edit.start, edit.stop), reverse=True):
         lines[edit.start : edit.stop] = edit.lines
     return "\n".join(lines) + "\n"
@@ -124,60 +153,7 @@ def installed(path: str) -> pathlib.Path:
     return pathlib.Path(str(torch.__file__)).parents[1] / path
 
 
-def mail(commit: Commit, number: int, count: int, author: str, date: str) -> bytes:
-    """Return a commit in the format of ``git format-patch``."""
-    message = EmailMessage(policy=SMTP.clone(linesep="\n", cte_type="8bit"))
-    message["From"] = author
-    message["Date"] = date
-    message["Subject"] = f"[PATCH {number}/{count}] {commit.title}"
-    body = f"{commit.message}\n---\n{_stat(commit)}\n\n{diff(commit)}-- \nexportdiff\n"
-    message.set_content(body, cte="8bit")
-    # git recognizes the format by this line; the number of the commit does not matter.
-    return f"From {number:040x} Mon Sep 17 00:00:00 2001\n".encode() + message.as_bytes()
-
-
-def diff(commit: Commit) -> str:
-    """Return the changes of a commit in the format of ``git apply``."""
-    parts = []
-    for path, (before, after) in commit.files.items():
-        parts.append(f"diff --git a/{path} b/{path}\n")
-        old = f"a/{path}" if before else "/dev/null"
-        if not before:
-            parts.append("new file mode 100644\n")
-        parts += difflib.unified_diff(
-            before.splitlines(keepends=True), after.splitlines(keepends=True), old, f"b/{path}"
-        )
-    return "".join(parts)
-
-
-def _changing(path: str, fixes: Iterable[Fix]) -> tuple[Fix, ...]:
-    return tuple(fix for fix in fixes if path in dict(fix.files))
-
-
-def _refuses(outcome: ProgramResult, fixes: Iterable[Fix]) -> bool:
-    """Whether a program raises what one of its fixes declares, or anything if a fix is of kind "refuse"."""
-    declared = any(refused.text in outcome.message for fix in fixes for refused in fix.refuses)
-    return bool(outcome.error) and (declared or any(fix.kind == "refuse" for fix in fixes))
-
-
-def _title(fix: Fix) -> str:
-    return fix.message.partition("\n")[0]
-
-
-def _message(cause: RootCause, fixes: Sequence[Fix]) -> str:
-    """Return the text below the title: the bug, its cause, and the message of each fix."""
-    parts = [textwrap.fill(each, 75) for each in (f"{cause.entry.title}.", cause.entry.cause)]
-    for fix in fixes:
-        rest = _FIELDS.sub("", fix.message).strip().partition("\n")[2].strip()
-        note = " (This is a workaround.)" if fix.kind == "workaround" else ""
-        parts.append(rest + note if len(fixes) == 1 else f"{_title(fix)}:{note}\n\n{rest}")
-    return "\n\n".join(parts)
-
-
-def _stat(commit: Commit) -> str:
-    return "\n".join(f" {path} | {_changed(*texts)}" for path, texts in commit.files.items())
-
-
-def _changed(before: str, after: str) -> int:
-    lines = difflib.ndiff(before.splitlines(), after.splitlines()) if before else after.splitlines()
-    return sum(1 for line in lines if not before or line[:2] in ("+ ", "- "))
+def _refuses(outcome: ProgramResult, fix: Fix) -> bool:
+    """Whether a program raises what its fix declares, or anything if the fix is of kind "refuse"."""
+    declared = any(refused.text in outcome.message for refused in fix.refuses)
+    return bool(outcome.error) and (declared or fix.kind == "refuse")

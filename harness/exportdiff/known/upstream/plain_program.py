@@ -12,7 +12,7 @@ import pathlib
 import re
 import textwrap
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from exportdiff.core.errors import UsageError
@@ -62,6 +62,14 @@ else:
     answer = dict(values=[str(each) for each in values], right=not values or equal(*values))
 pathlib.Path({answer!r}).write_text(json.dumps(answer))
 """
+
+
+_SAVE = re.compile(r"^torch\.export\.save\((\w+), io\.BytesIO\(\)\)$", re.MULTILINE)
+_SAVE_AND_LOAD = """\
+buffer = io.BytesIO()
+torch.export.save(\\1, buffer)
+buffer.seek(0)
+expected, got = model(*args), torch.export.load(buffer).module()(*args)"""
 
 
 @dataclass(frozen=True)
@@ -129,6 +137,14 @@ def plain_program(entry: Entry) -> PlainProgram:
     text = "\n".join([*definitions, statements])
     compares = any(isinstance(node, ast.Return) for node in ast.walk(functions["show"]))
     return PlainProgram(tuple(_imports(tree, text)), definitions, statements, compares)
+
+
+def with_load(program: PlainProgram) -> PlainProgram:
+    """Return a program that loads what it saves, if it does not yet: PyTorch's tests of saving also load."""
+    if program.compares or not _SAVE.search(program.statements) or "export.load(" in program.statements:
+        return program
+    statements = _SAVE.sub(_SAVE_AND_LOAD, program.statements)
+    return replace(program, statements=statements, compares=True)
 
 
 def run_program(program: PlainProgram, within: Within = nullcontext) -> ProgramResult:

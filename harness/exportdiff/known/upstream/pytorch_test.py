@@ -1,26 +1,59 @@
-"""Writes the program of an entry as a test of PyTorch: a method of a TestCase, in a separate file."""
+"""Writes the program of an entry as a method of a test class of PyTorch."""
 
 from __future__ import annotations
 
+import ast
 import re
+import textwrap
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from exportdiff.core.program_text.parsing import parse
+from exportdiff.known.corpus.first_difference import MARK
+from exportdiff.known.upstream.style import formatted
+from exportdiff.runtime.patching.source import lines_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
 
     from exportdiff.known.corpus.entry import Entry
     from exportdiff.known.upstream.plain_program import PlainProgram
 
-_FOLDERS = {"pipeline": "test/distributed/pipelining", "compile": "test/dynamo"}
-"""The folders of PyTorch's tests of a mode; all other modes have theirs in ``test/export``."""
-
-_OWNERS = {"pipeline": "oncall: distributed", "compile": "module: dynamo"}
-
 _WORDS = 60
 """The number of characters of a message that a test compares."""
+
+_APART = 8
+"""The least number of lines between two new tests: then their patches do not meet."""
+
+
+@dataclass(frozen=True)
+class ClassOfTests:
+    """A class of PyTorch's tests."""
+
+    path: str
+    name: str
+    owner: str = "oncall: export"
+
+
+_PIPELINE = ClassOfTests("test/distributed/pipelining/test_pipe.py", "PipeTests", "oncall: distributed")
+_DYNAMO = ClassOfTests("test/dynamo/test_repros.py", "ReproTests", "module: dynamo")
+_DRAFT = ClassOfTests("test/export/test_draft_export.py", "TestDraftExport")
+_SAVE = ClassOfTests("test/export/test_serialize.py", "TestSaveLoad")
+_SWAP = ClassOfTests("test/export/test_swap.py", "TestSwap")
+_UNFLATTEN = ClassOfTests("test/export/test_unflatten.py", "TestUnflatten")
+_EXPORT = ClassOfTests("test/export/test_export.py", "TestExport")
+
+_CLASSES = {
+    "pipeline": _PIPELINE,
+    "compile": _DYNAMO,
+    "draft": _DRAFT,
+    "reload": _SAVE,
+    "swap": _SWAP,
+    "swap_one": _SWAP,
+    "swapped": _SWAP,
+    "unflatten": _UNFLATTEN,
+}
+"""The class of the tests of a mode, a transform or a runner; the first one of the path counts."""
 
 
 @dataclass(frozen=True)
@@ -34,59 +67,87 @@ class ExpectedRefusal:
     """The line of the program's statements that raises it, counted from 1."""
 
 
-def file_of_test(
-    entry: Entry, program: PlainProgram, refusal: ExpectedRefusal | None = None
-) -> tuple[str, str]:
-    """Return the path and the text of a test that fails without the fix of an entry and passes with it.
+def class_for(entry: Entry) -> ClassOfTests:
+    """Return the class of PyTorch that tests what the path of an entry does."""
+    words = re.split(r"[+:@]", entry.path)
+    return next((_CLASSES[word] for word in words if word in _CLASSES), _EXPORT)
 
-    ``refusal``: with the fix, torch refuses the program.
+
+def method(name: str, program: PlainProgram, refusal: ExpectedRefusal | None = None) -> str:
+    """Return a test that fails if the program shows its bug, without the indentation of a class.
+
+    ``refusal``: the test passes if torch refuses the program.
     """
-    mode = mode_of(entry)
-    path = f"{_FOLDERS.get(mode, 'test/export')}/test_{entry.name}.py"
-    name = "".join(word.capitalize() for word in entry.name.split("_"))
-    method = [f"def test_{entry.name}(self):", *(f"    {line}".rstrip() for line in _body(program, refusal))]
-    lines = [
-        f'# Owner(s): ["{_OWNERS.get(mode, "oncall: export")}"]',
-        *_imports(program, refusal),
+    return _method(name, [*_imports(program, refusal), *_body(program, refusal)])
+
+
+def new_file(home: ClassOfTests, methods: Collection[str]) -> str:
+    """Return a test file with these methods."""
+    body = "\n".join(textwrap.indent(each, "    ") for each in methods)
+    lines = [f'# Owner(s): ["{home.owner}"]', ""]
+    lines += ["import unittest", ""] if "@unittest." in body else []
+    lines += ["import torch", "from torch.testing._internal.common_utils import run_tests, TestCase"]
+    lines += [
         "",
         "",
-        f"class Test{name}(TestCase):",
-        *(f"    {line}".rstrip() for line in method),
-        "",
+        f"class {home.name}(TestCase):",
+        body,
         "",
         'if __name__ == "__main__":',
         "    run_tests()",
-        "",
     ]
-    return path, "\n".join(lines)
+    return "\n".join(lines) + "\n"
 
 
-def mode_of(entry: Entry) -> str:
-    """Return the first word of the path of an entry."""
-    return entry.path.partition("+")[0].partition(":")[0]
+def with_method(source: str, home: ClassOfTests, text: str, taken: set[int]) -> str | None:
+    """Return a test file with one more method in a class: below the test with the most words of its name.
+
+    ``taken`` are the lines below which other commits put their tests; this line is added to them. None: the
+    file has no such class, or no free line.
+    """
+    tree = parse(source)
+    found = next((n for n in tree.body if isinstance(n, ast.ClassDef) and n.name == home.name), None)
+    tests = [n for n in found.body if isinstance(n, ast.FunctionDef)] if found else []
+    free = [n for n in tests if all(abs(lines_of(n).stop - 1 - line) >= _APART for line in taken)]
+    if not free:
+        return None
+    words = set(text.partition("(")[0].split("_")) - {"test"}
+    near = max(free, key=lambda n: (len(words & set(n.name.split("_"))), n.lineno))
+    end = lines_of(near).stop - 1
+    taken.add(end)
+    lines = source.splitlines()
+    known = {ast.unparse(n) for n in tree.body if isinstance(n, ast.Import | ast.ImportFrom)}
+    wanted = [line for line in text.splitlines() if line.strip() not in known]
+    lines[end:end] = ["", *textwrap.indent("\n".join(wanted), "    ").splitlines()]
+    return "\n".join(lines) + "\n"
+
+
+def _method(name: str, body: Collection[str]) -> str:
+    lines = [f"def test_{name}(self):", *(f"    {line}" if line else "" for line in body)]
+    in_class = "\n".join(["class C:", *(f"    {line}" if line else "" for line in lines)])
+    return textwrap.dedent(formatted(in_class).partition("\n")[2])
 
 
 def _imports(program: PlainProgram, refusal: ExpectedRefusal | None) -> Iterator[str]:
+    module, _, name = (refusal.error if refusal else "").rpartition(".")
+    own = [f"from {module} import {name}"] if module else []
     plain = sorted(each for each in program.imports if not each.partition(" ")[2].startswith("torch"))
     if plain:
         yield from (*plain, "")
-    yield "import torch"
-    module, _, name = (refusal.error if refusal else "").rpartition(".")
-    own = [f"from {module} import {name}"] if module else []
-    common = "from torch.testing._internal.common_utils import run_tests, TestCase"
-    yield from sorted({*(each for each in program.imports if each not in plain), *own, common})
+    if ours := sorted({*(each for each in program.imports if each not in plain), *own}):
+        yield from (*ours, "")
 
 
 def _body(program: PlainProgram, refusal: ExpectedRefusal | None) -> Iterator[str]:
     for definition in program.definitions:
-        yield from definition.splitlines()
+        yield from _without_marks(definition)
         yield ""
-    lines = program.statements.splitlines()
     if refusal is None:
-        yield from lines
+        yield from _without_marks(_one_by_one(program.statements))
         if program.compares:
             yield "self.assertEqual(got, expected)"
         return
+    lines = list(_without_marks(program.statements))
     raising = next(
         node
         for node in reversed(parse(program.statements).body)
@@ -95,6 +156,25 @@ def _body(program: PlainProgram, refusal: ExpectedRefusal | None) -> Iterator[st
     yield from lines[: raising.lineno - 1]
     yield f"with self.assertRaisesRegex({refusal.error.rpartition('.')[2]}, {_pattern(refusal)}):"
     yield from (f"    {line}" for line in lines[raising.lineno - 1 : raising.end_lineno])
+
+
+def _one_by_one(statements: str) -> str:
+    """Split ``expected, got = A, B`` at the end into two assignments."""
+    match parse(statements).body[-1]:
+        case ast.Assign([ast.Tuple(targets)], ast.Tuple(values)) as last if len(targets) == len(values) > 1:
+            names = map(ast.unparse, targets)
+            texts = (ast.get_source_segment(statements, value) for value in values)
+            before = statements.splitlines()[: last.lineno - 1]
+            return "\n".join(
+                [*before, *(f"{name} = {text}" for name, text in zip(names, texts, strict=True))]
+            )
+    return statements
+
+
+def _without_marks(text: str) -> Iterator[str]:
+    """Yield the lines of a text without the comment that marks the first difference."""
+    for line in text.splitlines():
+        yield line.removesuffix(MARK).rstrip()
 
 
 def _pattern(refusal: ExpectedRefusal) -> str:

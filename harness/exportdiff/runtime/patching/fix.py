@@ -91,6 +91,8 @@ class Fix:
     """What the patched torch raises for models that it refuses: the patch's ``Refuses:`` lines."""
     kind: FixKind = "mend"
     """The patch's ``Kind:`` line."""
+    objection: str = ""
+    """What a reviewer of PyTorch would say against the patch: its ``Objection:`` line; empty if nothing."""
     version: str = ""
     """``2.14`` of NAME@2.14.patch, which is for the torch of that version; empty: NAME.patch."""
 
@@ -132,7 +134,9 @@ def read_fix(file: pathlib.Path) -> Fix:
     name, at, version = file.stem.partition("@")
     if at and not _VERSION.fullmatch(version):
         raise FixError(f"{file}: name it {name}@2.14.patch, with the version of torch that it is for")
-    return Fix(name, message.strip(), versions, tuple(files), diff, refuses, _kind(file, message), version)
+    objection = " ".join(_fields(message, "Objection"))
+    kind = _kind(file, message)
+    return Fix(name, message.strip(), versions, tuple(files), diff, refuses, kind, objection, version)
 
 
 def _fields(message: str, name: str) -> list[str]:
