@@ -4,6 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD256"
+# former-ids = ["XD037"]
 # title = "unflatten: eval() of an unflattened module has no effect, and does not say so"
 # harm = "silently wrong"
 # reach = "everyday"
