@@ -223,6 +223,15 @@ def test_an_error_names_the_fixes_that_conflict(patch: Patch) -> None:
         pass
 
 
+def test_fixes_that_add_different_functions_of_one_name_conflict(patch: Patch) -> None:
+    fixes = [
+        patch(("def one", "def more(x):\n    return x\n\n\ndef one"), name="a"),
+        patch(("def two", "def more(x):\n    return -x\n\n\ndef two"), name="b"),
+    ]
+    with pytest.raises(FixError, match="a and b add different functions called more"), applied(fixes):
+        pass
+
+
 def test_an_exception_in_the_block_removes_the_fix(module: ModuleType, patch: Patch) -> None:
     with pytest.raises(ZeroDivisionError), applied([patch(("x + 1", "x / 0"))]):
         module.one(1)

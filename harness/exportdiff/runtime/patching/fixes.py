@@ -167,6 +167,7 @@ def _patched(fixes: tuple[Fix, ...]) -> _Patched:
         ours = _ADDED.setdefault(module.__name__, set())
         own = {name: value for name, value in module.__dict__.items() if name not in ours}
         added = {id(changed): added_names(module, own, changed) for changed in chunks}
+        _check_names(path, [(changed.fix_names, added[id(changed)]) for changed in chunks])
         bound = {**own, **{name: value for new in added.values() for name, value in new.items()}}
         ours |= bound.keys() - own.keys()
         functions_of = live[str(module.__file__)]
@@ -191,6 +192,16 @@ def _patched(fixes: tuple[Fix, ...]) -> _Patched:
                     lines_of |= {id(each): lines for each in _inside(value.__code__)}
                 names.append((module.__dict__, name, value))
     return _Patched(tuple(codes), tuple(names), fixes_of, lines_of)
+
+
+def _check_names(path: str, added: Iterable[tuple[str, Mapping[str, object]]]) -> None:
+    """Raise FixError if fixes add different functions of one name to a file: one would replace the other."""
+    first: dict[str, tuple[str, object]] = {}
+    for fix_names, values in added:
+        for name, value in values.items():
+            other, earlier = first.setdefault(name, (fix_names, value))
+            if getattr(earlier, "__code__", earlier) != getattr(value, "__code__", value):
+                raise FixError(f"{path}: {other} and {fix_names} add different functions called {name}")
 
 
 def _inside(code: CodeType) -> Iterator[CodeType]:
