@@ -226,9 +226,9 @@ def test_an_error_names_the_fixes_that_conflict(patch: Patch) -> None:
 def test_fixes_that_add_different_functions_of_one_name_conflict(patch: Patch) -> None:
     fixes = [
         patch(("def one", "def more(x):\n    return x\n\n\ndef one"), name="a"),
-        patch(("def two", "def more(x):\n    return -x\n\n\ndef two"), name="b"),
+        patch(("def three", "def more(x):\n    return -x\n\n\ndef three"), name="b"),
     ]
-    with pytest.raises(FixError, match="a and b add different functions called more"), applied(fixes):
+    with pytest.raises(FixError, match="a, b add different functions called more"), applied(fixes):
         pass
 
 

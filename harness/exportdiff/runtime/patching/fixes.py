@@ -201,7 +201,7 @@ def _check_names(path: str, added: Iterable[tuple[str, Mapping[str, object]]]) -
         for name, value in values.items():
             other, earlier = first.setdefault(name, (fix_names, value))
             if getattr(earlier, "__code__", earlier) != getattr(value, "__code__", value):
-                raise FixError(f"{path}: {other} and {fix_names} add different functions called {name}")
+                raise FixError(f"{other}, {fix_names} add different functions called {name}")
 
 
 def _inside(code: CodeType) -> Iterator[CodeType]:
