@@ -6,9 +6,8 @@
 # id = "XD198"
 # title = "torch.export(strict=True): x.data makes a program that returns fake tensors"
 # harm = "silently wrong"
-# reach = "everyday"
-# reach-because = "x.data in forward(): the program returns fake tensors"
-# evidence = ["https://d2l.ai/chapter_builders-guide/custom-layer.html"]
+# reach = "occasional"
+# reach-because = "strict=True and x.data in forward(); export without strict refuses weight.data"
 # topics = ["data-attribute"]
 # cause = """
 # TensorVariable.method_attr_data puts _get_data_attr into the graph, which calls no operator, so make_fx

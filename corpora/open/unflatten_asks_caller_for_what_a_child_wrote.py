@@ -11,7 +11,7 @@
 # topics = ["in-place"]
 # cause = """
 # _ModuleFrame.remap_input has a module without preserved signature get from its caller what its submodule
-# has written in place, although the module has that tensor; the caller takes another for it."""
+# has written in place, although the module has that tensor; the caller passes its own input instead."""
 # path = "nonstrict+preserve_leaves:unflatten@cpu"
 # check = "outputs"
 # kind = "mismatch"

@@ -40,11 +40,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""A call of seq.0 is redirected to seq.0@1, which hangs under seq@1, not under seq.
+"""The third call of seq.0, `self.seq[0](x)`, is redirected to seq.0@1, which exists only under seq@1.
 
-The first call of `seq` is never used, so that nothing is left of it, and the second, seq@1, keeps a
-separate graph, with the child 0@1 in it. The third call of the child has the same graph as 0@1 and is
-merged with it, under a target put together from names alone, as if the parent were no variant.
+The first call of `seq` has no output that is used. The second, seq@1, has another graph, with the child 0@1
+in it. The third call of the child has the same graph as 0@1, so unflatten lets it run 0@1, and makes the
+target from names alone: the parent seq, not seq@1.
 """
 
 import sys
