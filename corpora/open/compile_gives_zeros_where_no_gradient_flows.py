@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD020"
-# title = "torch.compile: a head whose result is not used gets zeros for gradients, where eager gives None"
+# title = "torch.compile: parameters of an unused output get zeros as gradients, not None as in eager"
 # harm = "wrong later"
 # reach = "everyday"
 # reach-because = "an auxiliary head that the loss does not use: weight decay shrinks it"
@@ -34,7 +34,7 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""Backward gives zeros to `aux.weight`, which has no part in the result; eager leaves its gradient None."""
+"""The loss ignores `aux`. Backward gives zeros to `aux.weight` if compiled; in eager its gradient is None."""
 
 import sys
 

@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD113"
-# title = "torch.export: AssertionError for t_() on an input that is a view, if its stride is read then"
+# title = "torch.export: AssertionError if an input that is a view is changed by t_() and its stride read"
 # harm = "obscure error"
 # reach = "contrived"
 # reach-because = "t_() on an input that is a view of another tensor, then its stride as a number"

@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD144"
-# title = "torch.export: the graph records float32 for nn.LSTM within autocast, which gives bfloat16"
+# title = "torch.export: the graph records float32 for nn.LSTM within autocast; the result is bfloat16"
 # harm = "silently wrong"
 # reach = "occasional"
 # reach-because = "an LSTM in an autocast block: metadata, and the decomposed program, say float32"

@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD213"
-# title = "torch.export(strict=True): the graph records float32 for what autocast makes bfloat16"
+# title = "torch.export(strict=True): the graph records float32 for results that autocast makes bfloat16"
 # harm = "cosmetic"
 # reach = "occasional"
 # reach-because = "a model with an autocast block: recorded dtypes are wrong, results are right"

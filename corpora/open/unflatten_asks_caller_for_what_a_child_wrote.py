@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD229"
-# title = "unflatten: the parent of a preserved submodule that writes in place reads and overwrites the input"
+# title = "unflatten: the parent of a preserved submodule that writes in place reads and overwrites its input"
 # harm = "silently wrong"
 # reach = "occasional"
 # reach-because = "preserved submodules that write in place, below a block that is not"

@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD243"
-# title = "unflatten: AttributeError for a preserved nn.LSTM that run_decompositions has taken apart"
+# title = "unflatten: AttributeError for a decomposed program with a preserved nn.LSTM"
 # harm = "obscure error"
 # reach = "occasional"
 # reach-because = "an LSTM with a preserved signature, decomposed and unflattened: an obscure error"

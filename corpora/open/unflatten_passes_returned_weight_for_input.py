@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD264"
-# title = "unflatten: a preserved submodule that returns its weight takes it for the input of its second call"
+# title = "unflatten: a preserved submodule that returns its weight uses it as the input of its second call"
 # harm = "silently wrong"
 # reach = "occasional"
 # reach-because = "a preserved submodule that returns its weight, called twice"

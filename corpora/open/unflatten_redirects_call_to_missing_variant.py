@@ -43,8 +43,8 @@
 """The third call of seq.0, `self.seq[0](x)`, is redirected to seq.0@1, which exists only under seq@1.
 
 The result of the first call of `seq` is unused, so unflatten removes its operator as dead code. The second
-call, seq@1, keeps another graph, with the child 0@1 in it. The third call of the child has the same graph as 0@1, so
-unflatten lets it run 0@1, and makes the target from names alone: under seq, not under seq@1.
+call, seq@1, keeps another graph, with the child 0@1 in it. The third call of the child has the same graph as
+0@1, so unflatten lets it run 0@1, and makes the target from names alone: under seq, not under seq@1.
 """
 
 import sys
