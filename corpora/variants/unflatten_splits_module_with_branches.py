@@ -3,7 +3,7 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "a no_grad region anywhere makes unflatten split a module that calls torch.cond"
+# title = "unflatten splits a module that calls torch.cond if there is a no_grad block anywhere"
 # variant-of = "export_drops_no_grad_around_branches"
 # path = "nonstrict:unflatten@cpu"
 # check = "outputs"
