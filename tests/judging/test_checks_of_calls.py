@@ -420,7 +420,7 @@ def test_deviating_calls_may_round() -> None:
 def test_every_limit_says_where_it_is_documented() -> None:
     assert len({limit.name for limit in LIMITS}) == len(LIMITS)
     for limit in LIMITS:
-        named = any(kind in limit.documented for kind in (".py", ".cpp", "docs.", "/issues/"))
+        named = any(kind in limit.documented for kind in (".py", ".cpp", "docs.", "/issues/", "/pull/"))
         assert limit.says.endswith(".") and named
 
 

@@ -115,7 +115,7 @@ def test_the_wheel_has_two_packages_and_the_corpus_is_in_the_first(builds: dict[
     for folder in ("open", "fixes", "variants"):
         packed = {file.rpartition("/")[2] for file in files if f"exportdiff/corpora/{folder}/" in file}
         there = (ROOT / "corpora" / folder).iterdir()
-        assert packed == {file.name for file in there if file.suffix in (".py", ".patch")}
+        assert packed == {file.name for file in there if file.suffix in (".py", ".patch", ".json")}
 
 
 def installed(build: pathlib.Path, folder: pathlib.Path) -> pathlib.Path:

@@ -219,6 +219,7 @@ class Model(nn.Module):
 
 def test_observers_name_what_they_see(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(observers, "FACT", PROPERTIES["shape"])
+    monkeypatch.setattr(observers, "OF_PARTS", False)
     tree = {"a": torch.ones(2), "b": 3}
     assert observers.tensors(tree) == {"WORD of LEAF 0": "[2]"}
     assert observers.state(Model())["WORD of again.bias"] == "[2]"
