@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD001"
-# title = "torch.compile: AssertionError: False != True if a parameter is written to a base of an argument"
+# title = "torch.compile: AssertionError if a view of an argument is used after a parameter is copied into it"
 # harm = "obscure error"
 # reach = "contrived"
 # reach-because = "two arguments in one memory, one written to with gradients before the other is read"

@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD003"
-# title = "torch.compile(backend=\"eager\"): dropout in a checkpoint gets the gradients of another mask"
+# title = "torch.compile(backend=\"eager\"): backward of dropout in a checkpoint uses another mask"
 # harm = "wrong later"
 # reach = "occasional"
 # reach-because = "dropout in a checkpointed layer, trained with the backend for finding errors"
@@ -31,7 +31,7 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""About half of the gradients are zero where the result is not, or the reverse: backward draws a new mask."""
+"""Backward draws a new mask: half of the gradients are zero where the result is not, or the reverse."""
 
 import sys
 

@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD004"
-# title = "torch.compile and run_decompositions: nn.Bilinear within autocast is computed in float32"
+# title = "torch.compile and run_decompositions: nn.Bilinear ignores autocast and computes in float32"
 # harm = "silently wrong"
 # reach = "occasional"
 # reach-because = "nn.Bilinear in an autocast block, decomposed or compiled: other values"

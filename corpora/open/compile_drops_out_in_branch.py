@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD005"
-# title = "torch.compile: what a branch of torch.cond writes with out= is lost"
+# title = "torch.compile: a write with out= in a branch of torch.cond is lost"
 # harm = "wrong later"
 # reach = "occasional"
 # reach-because = "an operator with out= in a branch of torch.cond, compiled or decomposed: silently lost"
@@ -31,7 +31,7 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""A branch keeps a product in a buffer with out=. Under torch.compile the buffer stays as it was.
+"""A branch writes a product to a buffer with out=. Under torch.compile the buffer does not change.
 
 The cond counts as functional: each branch is made so by itself, and its write goes to a copy.
 """

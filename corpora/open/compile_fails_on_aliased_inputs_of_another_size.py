@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD007"
-# title = "torch.compile: RuntimeError for aliased inputs, one written to, in a call with other sizes"
+# title = "torch.compile: RuntimeError for other sizes if inputs share memory and one is written to"
 # harm = "obscure error"
 # reach = "occasional"
 # reach-because = "a cache and a detached view of it given to one compiled function, called with two sizes"
@@ -34,7 +34,7 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""The first call is right; one with another size raises "Expected !size_bytes_is_heap_allocated_ to be true".
+"""The first call works; a call with another size raises "Expected !size_bytes_is_heap_allocated_ to be true".
 
 The inputs share memory and have no base that autograd knows, as detached tensors have none.
 """

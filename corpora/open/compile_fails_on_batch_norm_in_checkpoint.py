@@ -31,7 +31,7 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""Eager trains; compiled, "one of the variables needed for gradient computation has been modified".
+"""Eager trains. Compiled, backward raises: "one of the variables ... has been modified".
 
 The running statistics are arguments of the compiled checkpoint. They are saved when it begins, updated in it,
 and found changed in the backward pass.

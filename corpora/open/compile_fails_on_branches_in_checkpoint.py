@@ -32,7 +32,7 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""A body with torch.cond in it, checkpointed: eager runs it, the compiled model raises NotImplementedError.
+"""A checkpointed function uses torch.cond: eager runs it, the compiled model raises NotImplementedError.
 
 Dynamo makes tag_activation_checkpoint of the call, which runs the body under _CachingTorchDispatchMode also
 where no context_fn was passed. That mode has no rule for control-flow operators, and does not say that its

@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD010"
-# title = "torch.compile: fails on dropout inside torch.utils.checkpoint where no gradient is needed"
+# title = "torch.compile: fails on dropout inside torch.utils.checkpoint if no gradient is needed"
 # harm = "clear error"
 # reach = "occasional"
 # reach-because = "a checkpointed block with dropout, run in train mode under no_grad: compiling fails"
@@ -43,7 +43,7 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""No gradient is needed, so nothing is computed again; torch.compile refuses random numbers all the same."""
+"""Without gradients nothing is computed twice, but torch.compile still refuses random numbers."""
 
 import sys
 

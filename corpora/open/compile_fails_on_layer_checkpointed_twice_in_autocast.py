@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD011"
-# title = "torch.compile(backend=\"eager\"): backward raises for a layer checkpointed twice in autocast"
+# title = "torch.compile(backend=\"eager\"): backward raises if a layer is checkpointed twice within autocast"
 # harm = "obscure error"
 # reach = "occasional"
 # reach-because = "a shared or recurrent layer, checkpointed and trained within autocast; backend eager"
@@ -35,7 +35,7 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""The same layer twice, each time checkpointed, within autocast: compiled, it raises in the backward.
+"""One layer is checkpointed twice within autocast. Compiled, its backward raises.
 
 "aten._to_copy.default encountered during backward but not found in storage". The second call takes the cast
 weight from the cache of autocast, and has to cast it again when it runs for the backward.

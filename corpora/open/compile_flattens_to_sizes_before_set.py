@@ -30,7 +30,7 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""A tensor of two rows is set to a tensor of one row. Under torch.compile, flatten makes two rows of it."""
+"""A tensor of two rows is set to one of one row. Under torch.compile, flatten still returns two rows."""
 
 import sys
 

@@ -34,7 +34,7 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""`y = x * 2; y.unsqueeze_(0); return y` returns what can be written in place in eager, and not compiled.
+"""`y = x * 2; y.unsqueeze_(0); return y`: a caller can write to y in place in eager, but not if compiled.
 
 Autograd refuses the write: the result is a view that was created inside a custom function.
 """

@@ -28,7 +28,7 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""A module returns its parameter through a checkpoint; to look at a container of it ends in a KeyError.
+"""A module returns its parameter through a checkpoint. Reading a container of it then raises KeyError.
 
 Dynamo lets whatever the body of a checkpoint returns stand for a result of the call, parameters and inputs
 too. Their node is then the result and no longer the graph's input. Where Dynamo meets a module that has the

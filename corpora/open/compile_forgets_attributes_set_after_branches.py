@@ -31,7 +31,7 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "fixed"
 # ///
-"""A counter goes up before a torch.cond and after it: eager leaves 2, the compiled model 1.
+"""A counter is increased before and after a torch.cond: eager leaves 2, the compiled model 1.
 
 Dynamo notes what happens to attributes in a table. Once the branches are traced it goes on with a copy from
 before; but the __dict__ of an object that was used already keeps the table that was thrown away, and all that

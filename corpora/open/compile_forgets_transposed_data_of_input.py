@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD017"
-# title = "torch.compile: x.data = x.data.t() leaves the input x as it was"
+# title = "torch.compile: x.data = x.data.t() does not change the input x"
 # harm = "silently wrong"
 # reach = "contrived"
 # reach-because = "an input whose data is replaced by a view of itself: silently left alone"
@@ -31,7 +31,7 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""The compiled function does not transpose its argument: it still has the shape from before the call."""
+"""The compiled function does not transpose its argument: it keeps the shape from before the call."""
 
 import sys
 

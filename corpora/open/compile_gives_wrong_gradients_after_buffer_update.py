@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD019"
-# title = "torch.compile: wrong gradients where forward updates a buffer and computes with it"
+# title = "torch.compile: wrong gradients if forward updates a buffer and computes with it"
 # harm = "wrong later"
 # reach = "everyday"
 # reach-because = "a step counter or running statistic, updated and multiplied with in forward"
@@ -35,7 +35,7 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""The gradient of the weight is the buffer's new value, 1; compiled it is 2. The forward is right.
+"""The gradient of the weight should be the buffer's new value, 1; compiled it is 2. The result is right.
 
 The graph ends by copying n + 1 to n. For the backward it saves n, and computes n + 1 again.
 """

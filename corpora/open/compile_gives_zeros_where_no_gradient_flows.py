@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD020"
-# title = "torch.compile: a head whose result is not used gets zeros for gradients, where eager gives None"
+# title = "torch.compile: parameters of an unused output get zeros as gradients, not None as in eager"
 # harm = "wrong later"
 # reach = "everyday"
 # reach-because = "an auxiliary head that the loss does not use: weight decay shrinks it"
@@ -34,7 +34,7 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""Backward gives zeros to `aux.weight`, which has no part in the result; eager leaves its gradient None."""
+"""The loss ignores `aux`. Backward gives zeros to `aux.weight` if compiled; in eager its gradient is None."""
 
 import sys
 
@@ -48,8 +48,7 @@ class Model(nn.Module):
         self.body, self.aux = nn.Linear(1, 1), nn.Linear(1, 1)
 
     def forward(self, x):
-        self.kept = self.aux(x)  # first difference
-        return self.body(x)
+        return self.body(x), self.aux(x)  # first difference
 
 
 def make():
@@ -58,8 +57,8 @@ def make():
 
 def show():
     (eager, args), compiled = make(), torch.compile(make()[0], backend="aot_eager")
-    eager(*args).sum().backward()
-    compiled(*args).sum().backward()
+    eager(*args)[0].sum().backward()
+    compiled(*args)[0].sum().backward()
     return eager.aux.weight.grad, compiled.aux.weight.grad
 
 
@@ -68,8 +67,7 @@ def make_workaround():
 
     class Separate(Model):
         def forward(self, x):
-            self.kept = torch.compiler.disable(self.aux)(x)
-            return self.body(x)
+            return self.body(x), torch.compiler.disable(self.aux)(x)
 
     return Separate(), (torch.ones(1, 1),)
 

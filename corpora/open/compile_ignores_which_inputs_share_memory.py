@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD021"
-# title = "torch.compile: no guard on inputs that share memory, if one of them is written to"
+# title = "torch.compile: no guard on which inputs share memory if one of them is written to"
 # harm = "silently wrong"
 # reach = "occasional"
 # reach-because = "writes to an input, and is called with a view of it and without"
@@ -32,7 +32,7 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""Inputs that no longer share memory run the graph made for those that did, silently wrong.
+"""Inputs with separate memory run the graph compiled for inputs that share memory: silently wrong.
 
 The second input is written to, and was a part of the first. Then it is a separate tensor; what is written
 to it arrives in the first all the same.

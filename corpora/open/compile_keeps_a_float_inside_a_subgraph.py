@@ -34,7 +34,7 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "fixed"
 # ///
-"""A model with a float that has another value in its second call cannot be compiled again.
+"""If a float attribute of the model changes before the second call, that call raises.
 
 Dynamo then takes the float for a number that may change: a tensor among the graph's inputs, and a node
 `item`. That node goes into the graph that is being traced when the float is first used, here that of the

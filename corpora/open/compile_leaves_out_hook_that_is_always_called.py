@@ -4,14 +4,14 @@
 #
 # [tool.exportdiff]
 # id = "XD023"
-# title = "torch.compile and export leave out a forward hook with always_call=True where the module raises"
+# title = "torch.compile, export: a forward hook with always_call=True does not run if the module raises"
 # harm = "wrong later"
 # reach = "contrived"
 # reach-because = "a model catches what its module raises, and a hook of the module writes to state"
 # topics = ["hooks", "exceptions"]
 # cause = """
-# Module._call_impl returns inner() before its try statement, which runs such hooks, where
-# torch.compiler.is_compiling(): Dynamo could not trace it once."""
+# Module._call_impl returns inner() before its try statement, which runs such hooks, if
+# torch.compiler.is_compiling()."""
 # path = "compile:compiled@cpu"
 # check = "outputs"
 # kind = "mismatch"
@@ -21,6 +21,9 @@
 # upstream = "https://github.com/pytorch/pytorch/pull/133239"
 # upstream-match = "place"
 # upstream-searched = "2026-11-26"
+# defended = """
+# https://github.com/pytorch/pytorch/blob/v2.13.0/torch/nn/modules/module.py#L1874: support for an exception
+# that is caught, raised again and caught is incredibly unlikely"""
 # at-fault = "torch/nn/modules/module.py, Module._call_impl: if torch.compiler.is_compiling(): return inner()"
 #
 # [tool.exportdiff.versions]
@@ -30,9 +33,12 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""A hook that is always called counts calls, also those that raise; once compiled it does not count these.
+"""A hook with always_call=True counts calls, also those that raise. Compiled, it does not count these.
 
-A comment in torch says that this is not equivalent. Strict export gives the same graph.
+This is intended. A comment in torch says: "This is technically not behavior equivalent when compiling, but
+it's incredibly unlikely we will ever support throwing an exception in NN module, and then catching it here,
+and then reraising it, and then catching it again, and expecting the resulting frame to be compiled." That is
+outdated: Dynamo traces try and except now. Strict export gives the same graph.
 """
 
 import sys

@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD024"
-# title = "torch.compile: no gradients through an input that shares memory with one that is written to"
+# title = "torch.compile: no gradients through an input that shares memory with a written one"
 # harm = "silently wrong"
 # reach = "occasional"
 # reach-because = "a state and a slice of it given to one compiled function, which trains what it writes"

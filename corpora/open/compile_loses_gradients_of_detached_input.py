@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD025"
-# title = "torch.compile: no gradient for what is added in place to a detached input that is returned"
+# title = "torch.compile: no gradient for a tensor added in place to a detached input that is returned"
 # harm = "silently wrong"
 # reach = "occasional"
 # reach-because = "a detached hidden state or a buffer, updated in place by weights and returned"

@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD026"
-# title = "torch.compile: forward that enables gradients has none under no_grad, if it writes to an input"
+# title = "torch.compile: enable_grad in forward has no effect under no_grad if forward writes to an input"
 # harm = "silently wrong"
 # reach = "contrived"
 # reach-because = "called under no_grad, a forward that enables gradients and writes to an input in place"
@@ -30,7 +30,7 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""Eager's result requires grad, that of the compiled model does not: backward raises.
+"""Eager's result requires grad. The compiled model's does not, so backward raises.
 
 The call is made under no_grad, and so is the clone of the input that AOTAutograd has the model write to.
 """

@@ -31,7 +31,7 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""`masked_fill_` leaves the strides of a tensor alone; compiled, the result is contiguous.
+"""`masked_fill_` keeps the strides of a tensor in eager; compiled, the result is contiguous.
 
 AOTAutograd runs `masked_fill` instead, and puts its result in the place of the tensor. That result is
 contiguous whatever the first argument is. Code that goes by the strides of the result, such as `as_strided`,

@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD029"
-# title = "torch.compile: after buf.data = x, buf.dim() is that from before"
+# title = "torch.compile: after buf.data = x, buf.dim() returns the rank from before"
 # harm = "silently wrong"
 # reach = "contrived"
 # reach-because = "`.data =` with a tensor of another rank, in a compiled model"
@@ -31,7 +31,7 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""After `self.buf.data = x` compiled code takes `self.buf.dim()` for the rank of the data before.
+"""After `self.buf.data = x`, compiled code still uses the rank of the old data for `self.buf.dim()`.
 
 Dynamo traces the assignment as set_ on the fake tensor and returns a new variable for the tensor, which is
 never used: the old one answers from the metadata that it noted at first. When the rank of x changes, the

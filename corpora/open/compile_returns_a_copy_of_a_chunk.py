@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD030"
-# title = "torch.compile: a chunk of an input that a parameter was added to is a copy, and misses updates"
+# title = "torch.compile: a chunk of an input to which a parameter was added is a copy, not a view"
 # harm = "wrong later"
 # reach = "contrived"
 # reach-because = "a state updated with gradients, a chunk of it returned, and the state written to later"
@@ -32,7 +32,7 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""`x.add_(self.w); return x.chunk(2)[0]` is a view of x in eager, and sees what is written to x later.
+"""`x.add_(self.w); return x.chunk(2)[0]` returns a view of x in eager, so it shows later writes to x.
 
 Compiled it has separate memory: that of the value which is copied into x.
 """

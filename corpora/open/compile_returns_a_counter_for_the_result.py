@@ -33,7 +33,7 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "fixed"
 # ///
-"""The compiled model returns tensor(1), its counter, instead of x * weight.
+"""The compiled model returns its counter, tensor(1), instead of x * weight.
 
 `count += 1` makes the counter an output of the graph, whose update the graph does itself. `last` gets a
 gradient, so its new value is returned by the graph too, before all outputs. The counter is put where it

@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD033"
-# title = "torch.compile: a view of an input is returned as one of another input that shares its memory"
+# title = "torch.compile: returns a view of the wrong input if two inputs share memory"
 # harm = "silently wrong"
 # reach = "occasional"
 # reach-because = "a tensor that is written to, and a part of it, both inputs"
@@ -31,7 +31,7 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""The second input is a part of the first, which is written to; `y[0]` becomes `x[0]`.
+"""The second input is a part of the first, which is written to; the model returns `x[0]` instead of `y[0]`.
 
 Where the views do not fit the base, the call raises an error instead.
 """

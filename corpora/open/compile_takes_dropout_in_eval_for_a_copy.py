@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD034"
-# title = "torch.compile: an in-place op on the result of dropout in eval mode leaves its input alone"
+# title = "torch.compile: in-place op on the result of dropout in eval mode does not change the input"
 # harm = "silently wrong"
 # reach = "occasional"
 # reach-because = "an in-place operator right after dropout in eval mode"
@@ -31,7 +31,7 @@
 # "2.14.1" = "fixed"
 # "2.15.0" = "fixed"
 # ///
-"""Dropout in eval mode returns its input, so that `add_` writes to `x`; compiled, `x` stays as it was.
+"""Dropout in eval mode returns its input, so `add_` changes `x` in eager; compiled, `x` does not change.
 
 The decomposition by which AOTAutograd traces dropout returns `input.clone()`.
 """

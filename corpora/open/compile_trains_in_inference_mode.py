@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD035"
-# title = "torch.compile: RuntimeError in inference mode for a model with torch.enable_grad"
+# title = "torch.compile: RuntimeError in inference mode for a model that uses torch.enable_grad"
 # harm = "obscure error"
 # reach = "occasional"
 # reach-because = "a model with enable_grad, compiled and called in inference mode"

@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD036"
-# title = "torch.compile: gradients stay off after a call that raised under torch.no_grad"
+# title = "torch.compile: gradients stay off after a call raised under torch.no_grad"
 # harm = "wrong later"
 # reach = "occasional"
 # reach-because = "a call that raises under no_grad; backends that run Dynamo's graph alone"
@@ -31,7 +31,7 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""A call that raises under `torch.no_grad` leaves gradients switched off for all that follows.
+"""A call that raises under `torch.no_grad` leaves gradients off for all code that runs later.
 
 Dynamo writes both ends of a `with` block into its graph as two calls. The fake kernel of matmul lets mixed
 dtypes pass, so the graph itself is what raises, between the two, and nothing undoes the first. The backend

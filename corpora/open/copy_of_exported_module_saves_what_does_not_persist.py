@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD038"
-# title = "ep.module(): the state dict of a deep copy has buffers that do not persist, and constants"
+# title = "ep.module(): the state dict of a deep copy contains non-persistent buffers and constants"
 # harm = "clear error"
 # reach = "occasional"
 # reach-because = "a copy whose checkpoint is loaded into eager, or the other way round: loading fails"
@@ -29,7 +29,7 @@
 # "2.14.1" = "fixed"
 # "2.15.0" = "fixed"
 # ///
-"""An exported module is copied: a buffer that does not persist is in the state dict of the copy.
+"""The state dict of a copied exported module contains a buffer that is not persistent.
 
 The exported module itself leaves the buffer out, as eager does.
 """

@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD039"
-# title = "ExportedProgram: a deep copy renames an argument called input, its signature does not"
+# title = "ExportedProgram: a deep copy renames an argument called input in the graph, not in the signature"
 # harm = "obscure error"
 # reach = "everyday"
 # reach-because = "an argument called input: the copy contradicts its own signature"

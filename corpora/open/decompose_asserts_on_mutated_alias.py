@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD040"
-# title = "run_decompositions: AssertionError for a buffer of two names that is updated"
+# title = "run_decompositions: AssertionError if an updated buffer is registered under two names"
 # harm = "obscure error"
 # reach = "occasional"
 # reach-because = "a buffer of two names that is updated, or an input transposed in place"
@@ -37,7 +37,7 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""A model with a counter of two names can be exported, but not decomposed: an internal assertion.
+"""A model with a counter under two names exports, but run_decompositions raises AssertionError.
 
 The buffer is among the arguments of the graph twice, and written to. AOTAutograd has wrappers for that, which
 refuse with a message for the author where it exports; but that is asked under is_export only, which

@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD041"
-# title = "run_decompositions: einsum, inner and nn.GRU within autocast are computed in float32"
+# title = "run_decompositions: einsum, inner and nn.GRU ignore autocast and compute in float32"
 # harm = "silently wrong"
 # reach = "everyday"
 # reach-because = "einsum or a GRU in an autocast block, decomposed: another dtype"

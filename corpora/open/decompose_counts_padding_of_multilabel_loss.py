@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD042"
-# title = "run_decompositions: MultiLabelMarginLoss counts the padding behind the labels as labels"
+# title = "run_decompositions: MultiLabelMarginLoss counts the padding after the labels as labels"
 # harm = "silently wrong"
 # reach = "occasional"
 # reach-because = "MultiLabelMarginLoss: a wrong loss in silence, for any row with a -1"

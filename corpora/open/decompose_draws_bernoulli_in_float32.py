@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD043"
-# title = "run_decompositions: torch.bernoulli of float64 draws other numbers for the same seed"
+# title = "run_decompositions: torch.bernoulli of float64 returns other numbers for the same seed"
 # harm = "silently wrong"
 # reach = "contrived"
 # reach-because = "torch.bernoulli in a float64 model: other values for the same seed"

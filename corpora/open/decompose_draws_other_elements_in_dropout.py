@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD044"
-# title = "run_decompositions: in-place dropout of a transposed tensor drops other elements for the same seed"
+# title = "run_decompositions: in-place dropout of a transposed tensor zeroes other elements for one seed"
 # harm = "silently wrong"
 # reach = "occasional"
 # reach-because = "in-place dropout after a transpose: other values for the same seed"

@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD049"
-# title = "run_decompositions: ValueError where the heads of scaled_dot_product_attention are viewed"
+# title = "run_decompositions: ValueError if the result of scaled_dot_product_attention is viewed"
 # harm = "obscure error"
 # reach = "everyday"
 # reach-because = "attention over a batch, its heads joined by a view"
@@ -36,7 +36,7 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""Attention gives its result the layout of the query, its decomposition another one: length, batch, heads.
+"""Attention returns the layout of the query; its decomposition another one: length, batch, heads.
 
 The query is heads cut out of a projection, so that heads and lengths can be joined again by a view. The
 decomposition permutes its result for nn.MultiheadAttention, whose query is laid out by length first; for this

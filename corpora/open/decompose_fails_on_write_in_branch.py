@@ -42,7 +42,7 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""One branch counts; export takes the model, and run_decompositions raises SpecViolationError."""
+"""One branch updates a buffer. The model exports, but run_decompositions raises SpecViolationError."""
 
 import sys
 

@@ -30,7 +30,7 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""`child` is called under autocast: the exported program says so, the decomposed one computes it in the root.
+"""`child` is called under autocast. After run_decompositions its operators belong to the root.
 
 run_decompositions traces the program node by node, and each new node gets the metadata of the one that it
 comes from. The body of an autocast region is called as a whole: all of it gets the module stack of the node

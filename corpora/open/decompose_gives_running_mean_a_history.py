@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD052"
-# title = "run_decompositions: a buffer updated under no_grad gets a history that each call makes longer"
+# title = "run_decompositions: a buffer updated under no_grad gets an autograd history that grows with calls"
 # harm = "wrong later"
 # reach = "everyday"
 # reach-because = "a running mean or a frozen teacher, updated under no_grad: memory grows with each call"
@@ -33,7 +33,7 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""The model keeps a mean under no_grad; each call of the decomposed program makes its history longer.
+"""The model updates a mean under no_grad. Each call of the decomposed program adds to its autograd history.
 
 run_decompositions takes the region away and returns the new value as a BUFFER_MUTATION of the signature.
 ep.module() copies it into the buffer under the grad mode of its caller: autograd records that, and keeps all

@@ -31,7 +31,7 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""After run_decompositions, an LSTM in train mode no longer drops out between its layers.
+"""After run_decompositions, an LSTM in train mode applies no dropout between its layers.
 
 With dropout of all elements the second layer of eager reads zeros, whatever the input is. Decomposed, it
 reads what the first layer returned.

@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD054"
-# title = "run_decompositions: program raises for a write to a slice of a complex tensor"
+# title = "run_decompositions: the program raises if it writes to a slice of a complex tensor"
 # harm = "obscure error"
 # reach = "occasional"
 # reach-because = "layers that compute in frequencies write the low ones to a slice: neural operators"

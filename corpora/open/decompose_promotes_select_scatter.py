@@ -29,7 +29,7 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""select_scatter gives a copy of its first tensor; once decomposed, it turns integers into floats.
+"""select_scatter keeps the dtype of its first tensor; decomposed, it turns integers into floats.
 
 The decomposition is a where() of both tensors: the result has the dtype that both are promoted to.
 """

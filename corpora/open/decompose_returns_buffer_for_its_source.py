@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD056"
-# title = "run_decompositions: program returns the buffer itself for what was copied into it"
+# title = "run_decompositions: the program returns the buffer itself instead of the tensor copied into it"
 # harm = "wrong later"
 # reach = "everyday"
 # reach-because = "a cache filled by copy_: results change with the next call"

@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD057"
-# title = "run_decompositions: program returns the buffer itself for a tensor set_ to it"
+# title = "run_decompositions: the program returns the buffer itself instead of a tensor set_ to it"
 # harm = "wrong later"
 # reach = "contrived"
 # reach-because = "set_ to a buffer in forward()"

@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD058"
-# title = "run_decompositions: weight_norm of a vector divides by the norm of all of it"
+# title = "run_decompositions: weight_norm of a vector divides by the norm of the whole vector"
 # harm = "silently wrong"
 # reach = "contrived"
 # reach-because = "weight_norm on a parameter of one dimension, as of LayerNorm"
@@ -30,7 +30,7 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "fixed"
 # ///
-"""The weight of LayerNorm is a vector; weight_norm takes the norm of each element, decomposed that of all.
+"""weight_norm of a vector uses the norm of each element; decomposed, it uses the norm of the vector.
 
 Each element of the weight is its sign times `g`, and so eager computes. After run_decompositions it is also
 divided by the norm of the whole vector.

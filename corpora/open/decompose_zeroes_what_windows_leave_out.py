@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD059"
-# title = "run_decompositions: a write to windows of unfold puts zeros between the windows"
+# title = "run_decompositions: a write to the windows of unfold zeroes the elements between them"
 # harm = "silently wrong"
 # reach = "occasional"
 # reach-because = "code that changes parts of a signal at equal distances in place"
@@ -31,7 +31,7 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""The model silences the first two of every four samples; the decomposed program silences them all."""
+"""The model zeroes the first two of every four samples; the decomposed program zeroes all of them."""
 
 import sys
 

@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD060"
-# title = "torch.export: with deferred runtime asserts, a model that returns its input checks no sizes"
+# title = "torch.export with deferred runtime asserts: no check of sizes if the model returns its input"
 # harm = "silently wrong"
 # reach = "occasional"
 # reach-because = "a branch on a size, where one branch returns the input; only with the option"
@@ -33,7 +33,7 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""A model that pads to an even length is exported with an even one: the program pads nothing.
+"""A model that pads to an even length is exported with an even one. The program never pads.
 
 The program must check that the length is even when it runs, since export was asked not to refuse the model.
 It returns an odd one as it is.

@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD061"
-# title = "torch.export: with deferred runtime asserts, int(n * 0.5) stays what it was for the example"
+# title = "torch.export with deferred runtime asserts: int(n * 0.5) keeps the value of the example"
 # harm = "silently wrong"
 # reach = "occasional"
 # reach-because = "a share of a dynamic size, as int(n * 0.5); only with the option"
@@ -33,7 +33,7 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""A model that takes int(n * 0.5) of n rows is exported with four rows: the program always takes two.
+"""A model that uses int(n * 0.5) of n rows is exported with four rows. The program always uses two.
 
 The program must check that the half is 2 when it runs, since export was asked not to refuse the model.
 """

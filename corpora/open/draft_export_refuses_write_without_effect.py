@@ -39,7 +39,7 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""A custom operator clips in place; where nothing is too large, draft_export says its schema is wrong."""
+"""A custom operator clips in place. If nothing is clipped, draft_export says that its schema is wrong."""
 
 import sys
 

@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD063"
-# title = "draft_export: PendingUnbackedSymbolNotFound for x[mask] where the mask has two dimensions"
+# title = "draft_export: PendingUnbackedSymbolNotFound for x[mask] if the mask has two dimensions"
 # harm = "obscure error"
 # reach = "occasional"
 # reach-because = "draft_export of a model that selects by a boolean mask of two dimensions"

@@ -33,7 +33,7 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""torch.export.export takes the model; draft_export, which is to report what export refuses, raises.
+"""torch.export.export takes the model; draft_export, which should accept at least as much, raises.
 
 Under draft_export fake tensors carry real ones. To trace torch.cond, Dynamo makes the fake input fake once
 more: its symbolic sizes are given to torch.empty_strided, which is to make a real tensor.

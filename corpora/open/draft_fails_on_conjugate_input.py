@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD065"
-# title = "draft_export: RuntimeError, or the branch of other values, for an input that is a lazy conjugate"
+# title = "draft_export: RuntimeError, or the wrong branch, for an input that is a lazy conjugate"
 # harm = "obscure error"
 # reach = "contrived"
 # reach-because = "a lazy conjugate or negative as input, as x.conj() is: a plain error for most models"

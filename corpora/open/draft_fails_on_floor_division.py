@@ -34,7 +34,7 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""torch.export takes `x // 2` with any number of rows; draft_export, which is to take more, raises."""
+"""torch.export accepts `x // 2` with any number of rows. draft_export should accept more, but raises."""
 
 import sys
 

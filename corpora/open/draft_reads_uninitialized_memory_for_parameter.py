@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD070"
-# title = "draft_export: a branch on the value of a parameter is taken by uninitialized memory"
+# title = "draft_export: a branch on the value of a parameter depends on uninitialized memory"
 # harm = "silently wrong"
 # reach = "occasional"
 # reach-because = "a learned threshold or gate that forward reads by value: the purpose of draft_export"

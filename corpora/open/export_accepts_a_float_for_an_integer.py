@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD071"
-# title = "ep.module() accepts 2.0 for the integer 2 that it was exported with, and answers with integers"
+# title = "ep.module() accepts 2.0 for an integer argument that was 2, and computes with the integer"
 # harm = "silently wrong"
 # reach = "occasional"
 # reach-because = "a number is given as 2.0 where the example was 2, and the model divides by it"
@@ -30,7 +30,7 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""Eager divides by 2.0 and gives 1.5; the exported program divides integers, and gives 1.
+"""Eager divides by 2.0 and returns 1.5; the exported program divides integers and returns 1.
 
 An integer among the inputs is fixed by export, and so is what the model makes of its type. The guards of
 `ep.module()` are to do what _check_input_constraints_for_graph does, which checks the inputs of an

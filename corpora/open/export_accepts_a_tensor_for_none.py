@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD072"
-# title = "ep.module(): a tensor passed where None was exported is ignored"
+# title = "ep.module(): ignores a tensor that is passed for an argument that was None at export"
 # harm = "silently wrong"
 # reach = "everyday"
 # reach-because = "an optional mask that was None at export is ignored afterwards"
@@ -31,7 +31,7 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""An optional argument was None at export: a tensor in its place is accepted, and not used.
+"""An optional argument was None at export. The program accepts a tensor for it, and ignores it.
 
 The Programming Model says of static inputs, None among them: "passing a different value at run time will
 result in an error". The guards of the program compare int, float and str.

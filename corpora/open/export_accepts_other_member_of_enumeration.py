@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD073"
-# title = "ep.module(): takes the branch of the example for another member of an Enum"
+# title = "ep.module(): runs the branch of the example if called with another member of an Enum"
 # harm = "silently wrong"
 # reach = "occasional"
 # reach-because = "a mode given as an Enum: the branch of the example is taken"

@@ -38,7 +38,7 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""A branch on 3 * n < 8: export should say that n is not any number, and asserts.
+"""The model branches on 3 * n < 8. Export should say that n may not be any number, but asserts.
 
 The guard is solved to n < 8/3. To word the suggestion, prettify_results takes a side that is not all digits
 for an expression, which it only knows on one side of an equation: "Expected op to be '==', got < for n <

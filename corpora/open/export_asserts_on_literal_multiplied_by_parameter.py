@@ -30,7 +30,7 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""`t.mul_(self.w)` on a tensor literal, then a checkpoint that writes to t in place: export finds a gradient.
+"""`t.mul_(self.w)` on a tensor literal, then a checkpoint that writes to t: export asserts about a gradient.
 
 The literal requires gradients after the update. But the fake tensor of the constant, which tracing updated,
 is asked as if it were what the graph is handed: "node requires_grad True does not match constant

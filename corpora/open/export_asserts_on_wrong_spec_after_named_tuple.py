@@ -6,12 +6,12 @@
 # id = "XD076"
 # title = "torch.export: a mistake in dynamic_shapes after a named tuple raises AssertionError"
 # harm = "obscure error"
-# reach = "contrived"
-# reach-because = "a mistake in dynamic_shapes, in a model that takes a named tuple: not said where"
+# reach = "occasional"
+# reach-because = "a list for a tuple in dynamic_shapes, after an input that is a named tuple"
 # topics = ["dynamic-sizes", "containers"]
 # cause = """
-# To say where inputs and dynamic_shapes differ, _key makes keys of containers, and knows dict, list and tuple
-# only."""
+# To name the first difference between the inputs and dynamic_shapes, _key makes a key for each container
+# that it passes. It supports dict, list and tuple only."""
 # path = "nonstrict+dynamic:module@cpu"
 # check = "outputs"
 # kind = "crash"
@@ -29,7 +29,9 @@
 # ]
 # fix = "mismatch_of_dynamic_shapes_has_keys_of_all_containers"
 # upstream = ""
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/export/dynamic_shapes.py, _tree_map_with_path: _key knows no named tuple"
+# workaround = "none: compare the containers of dynamic_shapes with those of the inputs yourself"
 #
 # [tool.exportdiff.versions]
 # "2.9.1" = "shows"
@@ -38,7 +40,7 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""The spec of `size` is a list, as ShapesCollection makes it, where export wants a tuple."""
+"""The spec of `others` is a list instead of a tuple. export raises AssertionError before it says so."""
 
 import sys
 from typing import NamedTuple
@@ -52,19 +54,17 @@ class Pair(NamedTuple):
 
 
 class Model(torch.nn.Module):
-    def forward(self, pair, size):
-        return pair.left + pair.right
+    def forward(self, pair, others):
+        return pair.left + pair.right + others[0]
 
 
 def make():
-    return Model(), (Pair(torch.ones(2), torch.ones(2)), torch.Size([1]))
+    return Model(), (Pair(torch.ones(2), torch.ones(2)), (torch.ones(2),))
 
 
 def dynamic_shapes():
-    shapes = torch.export.ShapesCollection()
-    model, args = make()
-    shapes[args[0].left] = shapes[args[0].right] = {0: torch.export.Dim.AUTO}
-    return shapes.dynamic_shapes(model, args)
+    size = {0: torch.export.Dim.AUTO}
+    return (Pair(size, size), [size])
 
 
 def show():

@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD080"
-# title = "torch.export: the mean over a packed sequence is divided by the number of its padded steps"
+# title = "torch.export: the mean of a packed sequence divides by the padded number of steps"
 # harm = "silently wrong"
 # reach = "everyday"
 # reach-because = "a mean or a loss over a packed batch: wrong, silently; recurrent layers raise"

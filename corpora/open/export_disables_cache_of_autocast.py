@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD085"
-# title = "torch.export(strict=False): autocast casts a weight at each use, and rounds its gradient otherwise"
+# title = "torch.export(strict=False): autocast casts a weight at each use, so gradients round differently"
 # harm = "wrong later"
 # reach = "occasional"
 # reach-because = "a weight used several times within autocast: cast each time, gradients round otherwise"

@@ -35,7 +35,7 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""`self.count = self.count + 1` counts in the root module, and does nothing one module further down.
+"""`self.count = self.count + 1` updates a buffer of the root module, but not one of a submodule.
 
 The hook that notes assignments asks `_mod._buffers is mod._buffers`, which holds for the root alone: the
 assignment in a submodule leaves no trace in the graph and no warning. Eager leaves 1, the program 0. Strict

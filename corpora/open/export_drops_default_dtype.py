@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD087"
-# title = "torch.export drops torch.set_default_dtype in forward: the caller's default dtype counts"
+# title = "torch.export ignores torch.set_default_dtype in forward and uses the caller's default dtype"
 # harm = "silently wrong"
 # reach = "occasional"
 # reach-because = "a part that needs float64 and sets the default dtype: computed in float32"

@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD088"
-# title = "torch.export: a hook that forward registers on a tensor is silently left out"
+# title = "torch.export: silently drops a hook that forward registers on a tensor"
 # harm = "wrong later"
 # reach = "occasional"
 # reach-because = "hooks that scale, clip or reverse gradients, in a model that is trained after export"
@@ -30,7 +30,7 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""The hook doubles the gradient in eager; the exported program has no hook, and says nothing."""
+"""In eager the hook doubles the gradient. The exported program has no hook, and gives no warning."""
 
 import sys
 

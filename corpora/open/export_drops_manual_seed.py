@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD090"
-# title = "torch.export(strict=False): torch.manual_seed in forward seeds this process and is left out"
+# title = "torch.export(strict=False): torch.manual_seed in forward runs during export and is not recorded"
 # harm = "silently wrong"
 # reach = "occasional"
 # reach-because = "models that seed their noise in forward, so that every call draws the same"
@@ -34,7 +34,7 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""The model seeds its own noise, so that eager returns the same in every call; the program does not.
+"""The model seeds its noise, so eager returns the same result in every call; the program does not.
 
 Export itself has seeded the generator of the whole process.
 """

@@ -31,7 +31,7 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""Eager returns a tensor without history, the exported program one that requires grad, in silence.
+"""Eager returns a tensor without history. The exported program silently returns one that requires grad.
 
 Export splits the graph at each change of grad mode, and split_module moves the get_attr nodes of the branches
 to the front of their piece. The piece then no longer begins with the change, so that

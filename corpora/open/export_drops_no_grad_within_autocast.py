@@ -30,7 +30,7 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""In eager no gradient flows through `target`; the exported program lets it flow, and the gradient is 0.
+"""In eager no gradient flows through `target`. In the exported program it does, and the gradient is 0.
 
 Export splits the graph at the borders of no_grad, and enters the autocast block again in each part. The pass
 that turns no_grad into a region looks at the first node of a part alone: it finds autocast and drops no_grad.

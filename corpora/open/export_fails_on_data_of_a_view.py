@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD094"
-# title = "torch.export: a size \"is not tracked with proxy\" if x.data is read and the input x is a view"
+# title = "torch.export: a size \"is not tracked with proxy\" if the model reads x.data of a view x"
 # harm = "obscure error"
 # reach = "contrived"
 # reach-because = "`.data` in forward(), and an example input that is a view"
@@ -38,7 +38,7 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "fixed"
 # ///
-"""The model asks for the rank of `x.data`. With a view as its example input, export raises RuntimeError.
+"""The model reads the rank of `x.data`. If the example input is a view, export raises RuntimeError.
 
 Nothing is dynamic here. Yet export gives the base of the view a symbolic size, which no proxy stands for.
 """

@@ -30,7 +30,7 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""In train mode nn.Dropout takes an empty mask in eager, and export raises for the dtype of it.
+"""In train mode nn.Dropout accepts an empty mask in eager; export raises because of its dtype.
 
 With elements both raise: dropout cannot scale booleans. Without any, eager returns the tensor as it is, while
 the decomposition that export traces looks at the dtype first.

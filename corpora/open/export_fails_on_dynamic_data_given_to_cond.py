@@ -4,14 +4,14 @@
 #
 # [tool.exportdiff]
 # id = "XD096"
-# title = "torch.export: AssertionError 'vr must not be None' for torch.cond of an input whose .data was cut"
+# title = "torch.export: AssertionError 'vr must not be None' for torch.cond after x.data = x.data[1:3]"
 # harm = "obscure error"
 # reach = "contrived"
 # reach-because = "an assignment to the .data of an input of dynamic size; torch does not trace it anyway"
 # topics = ["control-flow", "data-attribute", "dynamic-sizes"]
 # cause = """
-# The storage that meta_tensor makes for a tensor that is no view takes its size from the ShapeEnv of export,
-# with symbols that the ShapeEnv of Dynamo, which traces the branches, does not know."""
+# MetaConverter.meta_storage makes the storage of a tensor that is not a view with a size from the ShapeEnv
+# of export. Dynamo, which traces the branches, has another ShapeEnv, which does not know its symbols."""
 # path = "nonstrict+dynamic:module@cpu"
 # check = "outputs"
 # kind = "crash"
@@ -29,7 +29,7 @@
 # ]
 # fix = "storage_of_fake_tensor_gets_a_size_of_its_own"
 # upstream = ""
-# at-fault = "torch/_subclasses/meta_utils.py, MetaConverter.meta_tensor: s.size of another ShapeEnv"
+# at-fault = "torch/_subclasses/meta_utils.py, MetaConverter.meta_storage: s.size of another ShapeEnv"
 #
 # [tool.exportdiff.versions]
 # "2.9.1" = "other"
@@ -38,7 +38,7 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""torch says that it cannot trace the assignment; with a dynamic size it raises AssertionError."""
+"""With a static size export refuses clearly; with a dynamic one it raises AssertionError."""
 
 import sys
 

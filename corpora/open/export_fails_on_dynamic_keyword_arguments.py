@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD097"
-# title = "torch.export: AssertionError for a dynamic size of a keyword that **kwargs takes"
+# title = "torch.export: AssertionError for a dynamic size of an argument that **kwargs collects"
 # harm = "obscure error"
 # reach = "occasional"
 # reach-because = "dynamic sizes of keywords that **kwargs takes"
@@ -32,7 +32,7 @@
 # "2.14.1" = "fixed"
 # "2.15.0" = "fixed"
 # ///
-"""Export fails at an internal assertion where a dynamic size is that of one of `**options`.
+"""Export raises AssertionError if an argument collected by `**options` has a dynamic size.
 
 The spec names the parameter, as export demands: {"options": {"scale": ...}}. _get_range_constraints then
 sorts the arguments as they were traced and puts every keyword next to `options`, which has it already, so

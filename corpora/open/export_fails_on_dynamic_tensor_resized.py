@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD099"
-# title = "torch.export: internal error for resize_ to fixed sizes of a tensor with dynamic ones"
+# title = "torch.export: internal error for resize_ to fixed sizes of a tensor with dynamic sizes"
 # harm = "obscure error"
 # reach = "contrived"
 # reach-because = "resize_ to fixed sizes in a model with dynamic ones"

@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD100"
-# title = "torch.export: x.copy_(x) of an expanded tensor raises, in eager it does nothing"
+# title = "torch.export: x.copy_(x) of an expanded tensor raises; in eager it does nothing"
 # harm = "obscure error"
 # reach = "contrived"
 # reach-because = "an expanded tensor copied to itself, which does nothing: export fails"

@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD112"
-# title = "torch.export: a child that torch.jit.script has made is called with an argument too many"
+# title = "torch.export: calls a child made by torch.jit.script with one argument too many"
 # harm = "obscure error"
 # reach = "occasional"
 # reach-because = "models with a scripted part, which strict=True refuses with a clear message"
@@ -31,7 +31,7 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""A scripted child works in eager, and exports if torch.jit.trace has made it; export calls this one wrongly.
+"""A scripted child works in eager. Export calls it with an extra argument; a traced child exports.
 
 A whole model that is scripted is refused with a clear message, and strict=True refuses this one in the same
 way.

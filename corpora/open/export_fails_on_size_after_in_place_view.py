@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD113"
-# title = "torch.export: AssertionError for t_() on an input that is a view, if its stride is read then"
+# title = "torch.export: AssertionError if an input that is a view is changed by t_() and its stride read"
 # harm = "obscure error"
 # reach = "contrived"
 # reach-because = "t_() on an input that is a view of another tensor, then its stride as a number"
@@ -38,7 +38,7 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "fixed"
 # ///
-"""Nothing is dynamic here, and export fails for want of a source of a symbol: "sources must not be empty".
+"""No size is dynamic, but export fails because a symbol has no source: "sources must not be empty".
 
 The symbol is a size of the tensor that the input is a view of. A copy of the input exports.
 """

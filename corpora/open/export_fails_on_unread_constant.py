@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD116"
-# title = "torch.export: StopIteration if a tensor attribute is read and nothing made of it"
+# title = "torch.export: StopIteration if a tensor attribute is read but not used"
 # harm = "obscure error"
 # reach = "contrived"
 # reach-because = "a tensor attribute that is looked at and not used"
@@ -39,7 +39,7 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""A constant is looked at and nothing is made of it: export dies of a bare StopIteration.
+"""Forward reads a constant and does not use it. Export raises StopIteration without a message.
 
 Dead code elimination leaves a get_attr node for the constant without any user, and _unused_constant takes
 the first user without asking whether there is one.

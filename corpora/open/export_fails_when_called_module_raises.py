@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD117"
-# title = "torch.export(strict=False): AssertionError if a submodule raises and forward catches that"
+# title = "torch.export(strict=False): AssertionError if a submodule raises and forward catches the error"
 # harm = "obscure error"
 # reach = "occasional"
 # reach-because = "a model that tries one submodule, and takes another one if the first raises"
@@ -30,7 +30,7 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""The model catches what its submodule raises, and goes on. Export fails with an AssertionError."""
+"""The model catches the error of its submodule and goes on. Export raises AssertionError."""
 
 import sys
 

@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD118"
-# title = "torch.export: nn.TransformerEncoder in eval mode gives other values than zeros for padding"
+# title = "torch.export: nn.TransformerEncoder in eval mode returns nonzero values for padding"
 # harm = "silently wrong"
 # reach = "everyday"
 # reach-because = "a mean over what an encoder returns for padded sequences: silently another result"
@@ -33,7 +33,7 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""The second position is padding: eager returns zeros there, the exported program what the layers compute.
+"""The second position is padding. Eager returns zeros there; the program returns what the layers compute.
 
 Under no_grad, eager computes with a nested tensor, which has no padded positions, and pads its result with
 zeros. When the encoder is traced it may not look at the mask, and computes with a mask instead.

@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD119"
-# title = "torch.export of a torch.fx graph forgets the calls below the modules that the graph calls"
+# title = "torch.export of a torch.fx graph: nodes below a called module get the name of that module"
 # harm = "cosmetic"
 # reach = "contrived"
 # reach-because = "a torch.fx graph that calls a module with children, exported, and read by module"
@@ -28,7 +28,7 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""The exported graph files under `block` what `block.linear` computes.
+"""The exported graph records the operators of `block.linear` under `block`.
 
 The graph calls `block` alone, which calls `linear`. Exported without torch.fx, the same model has both names.
 """

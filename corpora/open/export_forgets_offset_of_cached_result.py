@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD120"
-# title = "torch.export: an op seen before begins at offset 0, and another branch is exported"
+# title = "torch.export: a repeated op records storage offset 0, so the wrong branch may be exported"
 # harm = "cosmetic"
 # reach = "everyday"
 # reach-because = "slices and circular padding: only the recorded storage offset is wrong"
@@ -30,7 +30,7 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""The copy that select_scatter makes begins where its input does; the second time, export has it begin at 0.
+"""The result of select_scatter has the offset of its input; for the second call, export uses offset 0.
 
 The cache of fake results notes the offset of a result, and sets it for views alone: any other is rebuilt by
 empty_strided, with offset 0 and a smaller storage. The cache lives as long as the process; the loop fills it

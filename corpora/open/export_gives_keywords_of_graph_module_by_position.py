@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD121"
-# title = "torch.export of a GraphModule: keyword arguments reach other parameters"
+# title = "torch.export of a GraphModule: keyword arguments reach the wrong parameters"
 # harm = "silently wrong"
 # reach = "occasional"
 # reach-because = "keyword arguments of a traced model, in another order or with a default left out"
@@ -38,7 +38,7 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""The result of torch.fx.symbolic_trace, called with keyword arguments: what was exported has exchanged them.
+"""A GraphModule called with keyword arguments: the exported program exchanges the two arguments.
 
 It is silent, in non-strict export alone.
 """

@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD122"
-# title = "exported program refuses sizes in the range that it declares, and export says nothing of it"
+# title = "exported program refuses sizes in the range that it declares, and export gives no warning"
 # harm = "clear error"
 # reach = "occasional"
 # reach-because = "Dim.DYNAMIC and a branch on whether a size is even: the first odd batch fails"

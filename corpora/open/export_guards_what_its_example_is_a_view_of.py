@@ -4,14 +4,14 @@
 #
 # [tool.exportdiff]
 # id = "XD123"
-# title = "ep.module(): AttributeError for a tensor that is no view, where the example was a view"
+# title = "ep.module(): AttributeError on x._base if the example was a view and the input is not"
 # harm = "obscure error"
 # reach = "contrived"
 # reach-because = "an input transposed in place, dynamic sizes, and a slice as the example: calls fail"
 # topics = ["views", "dynamic-sizes", "in-place"]
 # cause = """
-# Tracing x.transpose_ makes the view of its base once more, and guards that it lies within; ep.module() asks
-# each input for its base."""
+# Tracing x.transpose_ rebuilds the view from its base and adds a guard that it fits (`... <= ...
+# L['x']._base.size()...`). ep.module() evaluates it on inputs whose _base is None."""
 # path = "nonstrict+dynamic:module@cpu"
 # check = "outputs"
 # kind = "crash"

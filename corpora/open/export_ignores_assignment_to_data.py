@@ -31,7 +31,7 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""`y.data = x + 1` is traced as if it were not there: the program returns zeros, without any warning.
+"""Export ignores `y.data = x + 1`: the program returns zeros, without any warning.
 
 The setter changes the fake tensor from C++ and calls no operator but _has_compatible_shallow_copy_type, which
 is all that the graph keeps of it; the proxy of `y` goes on standing for the zeros.

@@ -33,7 +33,7 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""The model asks for gradients of its input; the exported program does not, and says nothing.
+"""The model enables gradients for its input. The exported program does not, and gives no warning.
 
 requires_grad_ sets a flag from C++ and calls no operator, so the graph that is traced below autograd does not
 have it: `program(x).sum().backward()` raises where the model's own fills x.grad.

@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD126"
-# title = "torch.export(strict=False): a Generator that forward makes is made once, so later calls draw on"
+# title = "torch.export(strict=False): a Generator created in forward is created once, at export"
 # harm = "silently wrong"
 # reach = "occasional"
 # reach-because = "noise from a Generator that forward seeds, so that every call draws the same"
@@ -41,7 +41,7 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""Eager makes and seeds a generator in every call; the program has one, which goes on from call to call.
+"""Eager creates and seeds a generator in each call. The program has one, so later calls draw other numbers.
 
 torch.export.unflatten raises AssertionError for such a program: it expects a tensor or a ScriptObject.
 """

@@ -31,7 +31,7 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""After a call the buffer still requires grad, so the next backward goes on into it. Eager's does not."""
+"""After a call the buffer still requires grad, so the next backward continues into it. Eager's does not."""
 
 import sys
 

@@ -31,7 +31,7 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""A model that caches a tensor on its first call is of no use after it was exported.
+"""After an export, a model that caches a tensor in its first call returns fake tensors in eager.
 
 Non-strict export means to put all attributes back as they were, but does so with `__dict__.update` of the old
 ones: what did not exist before is never deleted. The cached fake tensor stays, the next eager call finds it

@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD129"
-# title = "ep.module(): a cache given as a list or dict stays as it was where forward replaces its items"
+# title = "ep.module(): does not update a list or dict argument whose items forward replaces"
 # harm = "wrong later"
 # reach = "everyday"
 # reach-because = "a key-value cache given in a list, dict or dataclass: silently not updated"
@@ -32,7 +32,7 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""The caller gives a cache and goes on with it. The exported program computes with it, but never fills it.
+"""The caller passes a cache and reads it afterwards. The exported program never fills it.
 
 Eager makes the keys of the cache longer in each call; the program leaves them as they were.
 """

@@ -31,7 +31,7 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""A model that makes a buffer on its first call is of no use after it was exported.
+"""After an export, a model that creates a buffer in its first call returns fake tensors in eager.
 
 Non-strict export means to put all attributes back as they were, but leaves out those that every module has,
 and the dictionary of buffers is one of these. The fake mask stays, and eager computes fake tensors with it.

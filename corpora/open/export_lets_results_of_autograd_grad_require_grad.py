@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD134"
-# title = "torch.export: what torch.autograd.grad returns requires grad in the program, and not in eager"
+# title = "torch.export: results of torch.autograd.grad require grad in the program, but not in eager"
 # harm = "wrong later"
 # reach = "occasional"
 # reach-because = "forces as the derivative of an energy: .numpy() raises, and training keeps their graph"

@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD135"
-# title = "torch.export: what forward assigns to a parameter, or for a child, is silently lost"
+# title = "torch.export: silently loses an assignment to a parameter, or to state of a child, in forward"
 # harm = "wrong later"
 # reach = "occasional"
 # reach-because = "weights that forward clips or replaces; the program goes on with those from before"
@@ -31,7 +31,7 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""forward() clips its weights, as a max-norm constraint does: the exported program never does.
+"""forward() clips its weights, as a max-norm constraint does. The exported program never does.
 
 The second call of eager uses the clipped weights, that of the program those from the start. Strict export
 refuses the model.

@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD137"
-# title = "torch.export: a program that resets a parameter with torch.nn.init raises"
+# title = "torch.export: the program raises if forward resets a parameter with torch.nn.init"
 # harm = "obscure error"
 # reach = "contrived"
 # reach-because = "a forward that resets a parameter itself; training loops do so between calls"
@@ -30,7 +30,7 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""forward() resets a parameter with torch.nn.init.constant_: the exported program raises a RuntimeError.
+"""forward() resets a parameter with torch.nn.init.constant_. The exported program raises RuntimeError.
 
 torch.nn.init writes under no_grad. The exported program writes to the parameter without it, which autograd
 refuses.

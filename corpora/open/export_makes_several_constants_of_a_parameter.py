@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD138"
-# title = "torch.export: a parameter of a module in a list becomes a constant for each place that reads it"
+# title = "torch.export: a parameter of a module in a list becomes a separate constant at each use"
 # harm = "wrong later"
 # reach = "contrived"
 # reach-because = "a weight that no module registers, returned twice: two tensors in the program"

@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD139"
-# title = "exported program returns a tuple where the model returns a torch.Size"
+# title = "exported program returns a tuple if the model returns a torch.Size"
 # harm = "silently wrong"
 # reach = "contrived"
 # reach-because = "a model that returns x.shape; a caller that asks it for numel()"
@@ -31,7 +31,7 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""A `torch.Size` that forward returns is a plain tuple afterwards, without `numel()`."""
+"""The exported program returns a plain tuple for a `torch.Size`, without `numel()`."""
 
 import sys
 

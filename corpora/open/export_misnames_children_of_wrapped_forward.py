@@ -39,7 +39,7 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""Non-strict export files `block.act` under `act`: 'InterpreterModule' object has no attribute 'act'.
+"""Non-strict export records `block.act` as `act`: 'InterpreterModule' object has no attribute 'act'.
 
 Where any module has two names, the tracer follows by which name each is read. The wrapped forward is a method
 of the real block, not of the tracer's proxy for it, and what is read from a real module counts as a child of

@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD142"
-# title = "torch.export: a forward with torch.func.grad is exported; the program returns fake tensors"
+# title = "torch.export: the program of a model with torch.func.grad returns fake tensors"
 # harm = "silently wrong"
 # reach = "occasional"
 # reach-because = "models that return a derivative, as forces of an energy: a result without data"

@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD143"
-# title = "torch.export: a buffer that is read, then assigned, is returned with its new value"
+# title = "torch.export: a buffer that is returned and then assigned is returned with its new value"
 # harm = "silently wrong"
 # reach = "occasional"
 # reach-because = "a running state that is read, then updated by assignment"
@@ -33,7 +33,7 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""Assigning a buffer gives a name another tensor; the exported program writes into the old tensor instead.
+"""In eager the assignment binds another tensor. The exported program overwrites the old tensor.
 
 Export ends the graph with a copy_ into each buffer that was assigned. All that still refers to the old tensor
 changes with it, here the output.

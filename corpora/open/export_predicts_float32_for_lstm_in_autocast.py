@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD144"
-# title = "torch.export: the graph records float32 for nn.LSTM within autocast, which gives bfloat16"
+# title = "torch.export: the graph records float32 for nn.LSTM within autocast; the result is bfloat16"
 # harm = "silently wrong"
 # reach = "occasional"
 # reach-because = "an LSTM in an autocast block: metadata, and the decomposed program, say float32"
@@ -31,7 +31,7 @@
 # "2.13.0" = "shows"
 # "2.14.1" = "shows"
 # ///
-"""Export takes the LSTM apart to see what it gives, without MKL-DNN; the program runs with it, in bfloat16.
+"""Export decomposes the LSTM, without MKL-DNN, to find its dtype; the program runs MKL-DNN, in bfloat16.
 
 Autocast has a rule for the LSTM of MKL-DNN, which casts the state as well. Taken apart, an LSTM whose state
 is float32 gives float32.

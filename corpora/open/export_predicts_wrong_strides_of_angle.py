@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD145"
-# title = "torch.export: the graph records the strides of the argument for the angle of complex numbers"
+# title = "torch.export: the graph records the strides of the argument for torch.angle of complex numbers"
 # harm = "cosmetic"
 # reach = "contrived"
 # reach-because = "the angle of a transposed complex tensor: recorded strides are wrong"
@@ -28,7 +28,7 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""The angle of a transposed complex tensor is contiguous; the graph says that it is transposed."""
+"""The angle of a transposed complex tensor is contiguous; the graph records transposed strides."""
 
 import sys
 

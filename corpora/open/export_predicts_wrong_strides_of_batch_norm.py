@@ -32,7 +32,7 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""Batch norm of a transposed input is contiguous on the CPU; the graph says that it is transposed.
+"""Batch norm of a transposed input is contiguous on the CPU; the graph records transposed strides.
 
 The CPU kernel allocates a contiguous result (or a channels-last one) whatever the input's strides are. The
 decomposition that traces it computes with elementwise operators, which keep the order of the input's strides.

@@ -29,7 +29,7 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""`x // y` has the strides of x; the graph says that it has those of y.
+"""`x // y` has the strides of x; the graph records those of y.
 
 The kernel takes after its first operand where the two differ. The decomposition that traces it ends in
 `where(ne(b, 0), ...)`, whose first operand is made of the divisor.

@@ -32,7 +32,7 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""Interpolating a transposed input gives a contiguous result; the graph says that it is transposed.
+"""Interpolating a transposed input returns a contiguous result; the graph records transposed strides.
 
 The decomposition that traces it indexes the input, and that keeps the order of its strides. What the kernel
 does is restored for results of four and five dimensions only.

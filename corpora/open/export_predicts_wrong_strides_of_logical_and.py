@@ -28,7 +28,7 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""The result has the strides of the transposed operand; the graph says that it is contiguous."""
+"""The result has the strides of the transposed operand; the graph records contiguous strides."""
 
 import sys
 

@@ -30,7 +30,7 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""one_hot of a transposed tensor is contiguous in eager; the graph says that it is transposed.
+"""one_hot of a transposed tensor is contiguous in eager; the graph records transposed strides.
 
 The kernel fills a new contiguous tensor. The decomposition that traces it compares `self.unsqueeze(-1)` with
 a range, and a comparison keeps the strides of what it compares.

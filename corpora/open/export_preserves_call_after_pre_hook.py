@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD153"
-# title = "torch.export: a preserved submodule's forward pre-hook runs twice once it is replaced"
+# title = "torch.export: the forward pre-hook of a replaced preserved submodule runs twice"
 # harm = "silently wrong"
 # reach = "occasional"
 # reach-because = "a preserved submodule with a forward pre-hook, replaced: the hook silently runs twice"
@@ -31,7 +31,7 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""With its signature preserved, `child` is replaced by one like it: 5 instead of 3, in silence.
+"""With its signature preserved, `child` is replaced by an equal module: silently 5 instead of 3.
 
 The hook that notes the arguments is registered after those of the module, and so runs after them: what it
 notes is not what the module is called with. What the hooks compute ends up in the parent.

@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD154"
-# title = "ep.module(): reads the last of two arguments for both if the example gave one tensor twice"
+# title = "ep.module(): uses the last argument for both if the example passed one tensor twice"
 # harm = "silently wrong"
 # reach = "everyday"
 # reach-because = "attention exported with (x, x, x) takes the value for query and key"
@@ -31,7 +31,7 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""The example has one tensor for two arguments: the program ignores the first argument.
+"""The example passes one tensor as two arguments. The program ignores the first argument.
 
 The values of tensors are dynamic, says the Programming Model, and no guard compares which arguments are one
 tensor. Where they are two, the program reads the second for the first.

@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD155"
-# title = "torch.export: a size read before x.t_() is read after it in the graph"
+# title = "torch.export: the graph reads a size after x.t_() that the model reads before it"
 # harm = "silently wrong"
 # reach = "occasional"
 # reach-because = "t_() on an input with a dynamic size"

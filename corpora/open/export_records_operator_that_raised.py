@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD156"
-# title = "torch.export(strict=False): an operator that raises within try and except is part of the program"
+# title = "torch.export(strict=False): an operator that raises inside try and except stays in the program"
 # harm = "obscure error"
 # reach = "occasional"
 # reach-because = "a model that tries a view, and does something else if it does not fit"
@@ -30,7 +30,7 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""The model tries to view its input as pairs, and takes it as it is if that fails. The program fails.
+"""The model tries a view, and catches the error if that fails. The exported program raises.
 
 The export goes the way of the except, but the view has a node in the graph.
 """

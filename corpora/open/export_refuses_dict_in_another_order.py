@@ -30,7 +30,7 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""`ep.module()` refuses keys in another order where one value is a tensor and one a tuple.
+"""`ep.module()` refuses another order of the keys if one value is a tensor and one a tuple.
 
 eq_spec compares the sets of keys and then the values by position: the tensor under "a" with the tuple under
 "b".

@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD159"
-# title = "buffer that a model assigns a conjugate to: the exported program forgets that it is lazy"
+# title = "torch.export: a conjugate assigned to a buffer is no longer lazy"
 # harm = "wrong later"
 # reach = "contrived"
 # reach-because = "a complex buffer that is assigned x.conj(); views such as .imag then differ"

@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD160"
-# title = "torch.export of a GraphModule: a dict or list that it returns becomes an immutable one"
+# title = "torch.export of a GraphModule: a returned dict or list becomes an immutable one"
 # harm = "clear error"
 # reach = "occasional"
 # reach-because = "a traced model that returns a dict of outputs, which a caller completes"
@@ -37,7 +37,7 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""The result of torch.fx.symbolic_trace returns a dict. What was exported of it returns an immutable_dict.
+"""The result of torch.fx.symbolic_trace returns a dict. The exported program returns an immutable_dict.
 
 Assigning to it raises. Non-strict export alone does so.
 """

@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD162"
-# title = "torch.export: detach_ on a result of max_pool1d is refused as a view"
+# title = "torch.export: refuses detach_ on a result of max_pool1d because it treats it as a view"
 # harm = "obscure error"
 # reach = "contrived"
 # reach-because = "detach_ of a pooled result"

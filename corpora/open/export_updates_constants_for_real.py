@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD164"
-# title = "torch.export: exporting a model updates a counter that is a plain tensor attribute"
+# title = "torch.export: the export itself updates a counter that is a plain tensor attribute"
 # harm = "wrong later"
 # reach = "everyday"
 # reach-because = "a counter or cache in a plain tensor attribute: export silently changes it"
@@ -32,7 +32,7 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""Exporting a model must not change it: here it moves a counter from 0 to 1.
+"""Exporting a model must not change it, but here it increases a counter from 0 to 1.
 
 A tensor that is a plain attribute is not made fake by non-strict export. FakeTensorMode folds operators that
 take numbers for tensors, if no argument is fake: it runs them for real, an in-place one as well, on the

@@ -28,7 +28,7 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""A GRU whose recurrent weight has spectral_norm: a call makes four steps of the power method, exported two.
+"""A call in eager makes four steps of the power method for the recurrent weight; the program makes two.
 
 The steps change the buffers `_u` and `_v`. RNNBase reads the weight to see whether it has changed, and again
 if so. The exported program leaves out the first reading.

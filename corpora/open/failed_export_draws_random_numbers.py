@@ -29,7 +29,7 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""To word a log message export imports a package of examples, and those make random tensors.
+"""For a log message export imports a package of examples, which creates random tensors.
 
 Whether an export was tried, and failed, before a training run then shows in the run's random numbers. It
 happens once in a process, at the first TorchRuntimeError ("always_classified" in logging.py). Here that is

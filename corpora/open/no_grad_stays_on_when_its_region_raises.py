@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD171"
-# title = "exported program leaves gradients off after a call that raised under torch.no_grad"
+# title = "exported program leaves gradients off after a call raised under torch.no_grad"
 # harm = "wrong later"
 # reach = "occasional"
 # reach-because = "a bad index under no_grad; training goes on in the same process, without gradients"
@@ -31,7 +31,7 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""A call that raises under `torch.no_grad` switches gradients off for all that follows.
+"""A call that raises under `torch.no_grad` leaves gradients off for all code that runs later.
 
 The exported region is a `wrap_with_set_grad_enabled`, which sets grad mode before it and after it. An index
 that is out of range raises between the two, in eager as well; but eager's `with` block still ends.

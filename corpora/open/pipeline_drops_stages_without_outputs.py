@@ -37,7 +37,7 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""The child only writes to what it is given, through a view: the pipeline never runs it.
+"""The child only writes to its input, through a view: the pipeline never runs it.
 
 split_module passes on what the graph passes on, and the graph passes on nothing of what is written to a view.
 _from_traced then calls eliminate_dead_code on the split module, for which a call of a module without users

@@ -37,7 +37,7 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""A model that hands back its input has no stage, and from_tracing takes the first one without asking.
+"""A model that returns its input has no stage, but from_tracing reads the first one.
 
 split_module makes a partition of operators alone; where there are none the split module has no children.
 """

@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD177"
-# title = "pipeline: a stage exchanges a buffer called mean with the result of x.mean()"
+# title = "pipeline: a stage swaps a buffer called mean with the result of x.mean()"
 # harm = "silently wrong"
 # reach = "occasional"
 # reach-because = "a buffer called mean next to x.mean(): silently exchanged"
@@ -30,7 +30,7 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""The second stage is to subtract the buffer `mean` from the mean of `x`: it does the reverse, in silence.
+"""The second stage should subtract the buffer `mean` from the mean of `x`. It silently does the reverse.
 
 In the traced graph `x.mean()` is the node `mean`, the buffer is `mean_1`, and so the inputs of the stage are
 named. Which of them are state is looked up by the names in the split module, where the buffer is `mean`.

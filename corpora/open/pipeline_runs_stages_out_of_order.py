@@ -37,7 +37,7 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""The second stage reads what the first one, a BatchNorm, has updated: the pipeline runs it first.
+"""The second stage reads a buffer that the first, a BatchNorm, updates. The pipeline runs it first.
 
 split_module orders the stages by which values they pass on, and of stages that pass nothing to each other it
 takes the last first (root_partitions.pop()). It would keep the model's order if _from_traced asked it to.

@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD180"
-# title = "preserve_module_call_signature: KeyError if the submodule raises and forward catches that"
+# title = "preserve_module_call_signature: KeyError if the submodule raises and forward catches the error"
 # harm = "obscure error"
 # reach = "occasional"
 # reach-because = "a model that tries one submodule, and takes another one if the first raises"
@@ -31,7 +31,7 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""The model catches what its preserved submodule raises, and goes on. Export fails with a KeyError.
+"""The model catches the error of its preserved submodule and goes on. Export raises KeyError.
 
 Non-strict export fails as well, but has another bug before it comes to this one.
 """

@@ -30,7 +30,7 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""The head is exported with what the backbone gives; a copy of the program raises RuntimeError.
+"""The head is exported with the output of the backbone. A deep copy of the program raises RuntimeError.
 
 The program only needs the example for reference. With `.detach()` on it, the copy works.
 """

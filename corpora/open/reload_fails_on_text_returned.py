@@ -38,7 +38,7 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""A program that returns a str can be saved, and not be loaded."""
+"""A program that returns a str can be saved, but loading it raises."""
 
 import io
 import sys

@@ -38,7 +38,7 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""What was saved and loaded fails on each call, if the model returns a dict whose keys are tuples."""
+"""The model returns a dict with tuples as keys. After save and load, each call raises TypeError."""
 
 import io
 import sys

@@ -31,7 +31,7 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""A buffer that is a lazy conjugate is loaded without the conjugation: the model answers something else.
+"""A buffer that is a lazy conjugate is loaded without the conjugation, so results are wrong.
 
 The file gets the raw bytes of the storage, which are those before conjugation, and of the metadata there is
 no word for the conjugate bit.

@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD187"
-# title = "torch.export.load: all recorded tensors begin at storage offset 0"
+# title = "torch.export.load: all recorded tensors have storage offset 0"
 # harm = "cosmetic"
 # reach = "everyday"
 # reach-because = "slices in a model that is loaded: only the recorded offsets are wrong"
@@ -35,7 +35,7 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""What a loaded graph records of a slice begins at offset 0, whatever the slice; so do inputs and state.
+"""In a loaded graph, a slice is recorded with storage offset 0; so are inputs and state.
 
 The file holds the offsets (serialize_tensor_meta writes storage_offset), but deserialize_tensor_meta makes
 the fake tensor of sizes and strides alone. A compiler that plans memory by the recorded metadata makes

@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD188"
-# title = "torch.export.load: a buffer in the memory of a parameter requires grad"
+# title = "torch.export.load: a buffer that shares memory with a parameter requires grad"
 # harm = "wrong later"
 # reach = "contrived"
 # reach-because = "a buffer in the memory of a parameter"

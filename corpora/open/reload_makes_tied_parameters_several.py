@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD189"
-# title = "torch.export.load: a tied parameter is two parameters after save and load"
+# title = "torch.export.load: a tied parameter becomes two parameters"
 # harm = "wrong later"
 # reach = "everyday"
 # reach-because = "tied weights are two parameters after loading: silently trained apart"
@@ -34,7 +34,7 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""One parameter under two names is two parameters after save and load.
+"""One parameter under two names becomes two parameters after save and load.
 
 Their memory is still one, so that forward() sees nothing of it; but gradients flow to one of them, and an
 optimizer counts both. The file keeps each storage once, "so that the aliasing of weights is preserved", but

@@ -29,7 +29,7 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""Two empty parameters are one memory after save and load, and one parameter after unflatten as well.
+"""Two empty parameters share memory after save and load, and are one parameter after unflatten.
 
 group_weights takes tensors for views of one storage if their data_ptr() agrees, which is 0 for all that are
 empty. They are loaded as views of one tensor, and unflatten takes what agrees in storage for one parameter.

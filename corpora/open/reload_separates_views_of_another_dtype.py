@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD191"
-# title = "torch.export.load: a buffer that views another one with another dtype has separate memory"
+# title = "torch.export.load: a buffer that is a view of another with another dtype gets separate memory"
 # harm = "silently wrong"
 # reach = "contrived"
 # reach-because = "a buffer that views another one with another dtype, one of them written to"
@@ -27,7 +27,7 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""`bits` is `values`, seen as integers; after saving and loading, it no longer follows `values`."""
+"""`bits` views `values` as integers. After save and load, it no longer changes with `values`."""
 
 import io
 import sys

@@ -25,6 +25,7 @@
 # fix = "save_refuses_lists_of_tensors_and_numbers"
 # upstream = "https://github.com/pytorch/pytorch/issues/145785"
 # upstream-match = "place"
+# upstream-fix = "https://github.com/pytorch/pytorch/pull/185926"
 # upstream-searched = "2026-11-26"
 # at-fault = "torch/_export/serde/serialize.py, serialize_input: 'Unsupported list/tuple argument type'"
 # workaround = "code"

@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD196"
-# title = "torch.export.save: NotImplementedError for a model that returns what topk returns"
+# title = "torch.export.save: NotImplementedError for a model that returns the named tuple of topk"
 # harm = "clear error"
 # reach = "occasional"
 # reach-because = "a model that returns topk, sort or max with a dim as it is, saved"

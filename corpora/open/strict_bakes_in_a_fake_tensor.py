@@ -4,11 +4,10 @@
 #
 # [tool.exportdiff]
 # id = "XD198"
-# title = "torch.export(strict=True): x.data makes a program that returns fake tensors"
+# title = "torch.export(strict=True): a model that reads x.data returns fake tensors"
 # harm = "silently wrong"
-# reach = "everyday"
-# reach-because = "x.data in forward(): the program returns fake tensors"
-# evidence = ["https://d2l.ai/chapter_builders-guide/custom-layer.html"]
+# reach = "occasional"
+# reach-because = "strict=True and x.data in forward(); export without strict refuses weight.data"
 # topics = ["data-attribute"]
 # cause = """
 # TensorVariable.method_attr_data puts _get_data_attr into the graph, which calls no operator, so make_fx
@@ -32,7 +31,7 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""The program does not read its input: what it returns is a FakeTensor, without any data.
+"""The program does not read its input, and returns a FakeTensor without data.
 
 For .data, Dynamo puts a call of _get_data_attr into its graph. That calls no operator, so when export traces
 the graph with make_fx there is no proxy for the tensor that comes back, and it is lifted as a constant, fake

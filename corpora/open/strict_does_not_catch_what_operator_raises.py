@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD199"
-# title = "torch.export(strict=True) fails where an operator raises within try and except"
+# title = "torch.export(strict=True) fails if an operator raises inside try and except"
 # harm = "obscure error"
 # reach = "contrived"
 # reach-because = "few models let an operator raise; the message blames eager mode, which runs"

@@ -32,7 +32,7 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""`self.count = self.count + 1` is a Python side effect to Dynamo, and export throws those away.
+"""For Dynamo `self.count = self.count + 1` is a Python side effect, and export drops those.
 
 The new value is computed in the graph and copied nowhere, so the buffer keeps its first value for ever. All
 that is said is the general warning that "certain side effects happened", naming `_buffers`. Eager leaves 1,

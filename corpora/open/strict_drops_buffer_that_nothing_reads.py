@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD201"
-# title = "torch.export(strict=True): module() refuses eager's checkpoint, as unread buffers are missing"
+# title = "torch.export(strict=True): ep.module() refuses the model's state dict if a buffer is unread"
 # harm = "clear error"
 # reach = "everyday"
 # reach-because = "every BatchNorm in eval mode, every tied weight; load_state_dict after strict export"

@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD209"
-# title = "torch.export(strict=True): x.shape after squeeze_ is that from before"
+# title = "torch.export(strict=True): x.shape after squeeze_ returns the shape from before"
 # harm = "silently wrong"
 # reach = "occasional"
 # reach-because = "a size read after squeeze_: silently that from before"

@@ -29,7 +29,7 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""The exported program expects the input as the model left it, not as it was handed in.
+"""The exported program expects the input in the shape after the call, not in the shape it was given.
 
 Dynamo refuses `x.squeeze_(0)` on an input, but not through the result of another in-place op, which is
 the same tensor. The placeholder then carries the shape of the mutated fake tensor: the hazard of issue

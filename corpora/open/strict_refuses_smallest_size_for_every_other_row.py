@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD211"
-# title = "strict export: a model of every other row refuses two rows, which its dynamic_shapes allow"
+# title = "strict export: a model with x[::2] refuses two rows, which its dynamic_shapes allow"
 # harm = "clear error"
 # reach = "occasional"
 # reach-because = "everyday slicing; a call within the range that the user gave raises AssertionError"
@@ -34,7 +34,7 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""The model gives every other row, of two rows or more; the exported one refuses two rows."""
+"""The model returns every other row of two or more rows. The exported program refuses two rows."""
 
 import sys
 

@@ -30,7 +30,7 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""What the program returns is a FakeTensor, without any data."""
+"""The program returns a FakeTensor, without any data."""
 
 import sys
 

@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD213"
-# title = "torch.export(strict=True): the graph records float32 for what autocast makes bfloat16"
+# title = "torch.export(strict=True): the graph records float32 for results that autocast makes bfloat16"
 # harm = "cosmetic"
 # reach = "occasional"
 # reach-because = "a model with an autocast block: recorded dtypes are wrong, results are right"
@@ -31,7 +31,7 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""Everything that a strict export traces under autocast is recorded with the dtype that it has without.
+"""Results computed under autocast are recorded with the dtype they would have without autocast.
 
 The program computes bfloat16, as eager does; the graph says float32. While the graph of Dynamo is traced, the
 mode that records `_enter_autocast` counts on the Python context manager to have entered autocast itself:

@@ -6,12 +6,13 @@
 # id = "XD214"
 # title = "strict export, unflatten: a child whose forward is a generator runs its last part several times"
 # harm = "silently wrong"
-# reach = "occasional"
-# reach-because = "children that yield their layers' outputs: silently wrong, but only in strict export"
+# reach = "contrived"
+# reach-because = "strict=True, unflatten, and a child whose forward is a generator"
 # topics = ["attributes"]
 # cause = """
-# A generator keeps the nn_module_stack of where it was made: what it computes later is filed under a call
-# that has returned, and unflatten makes several calls of the same name of it."""
+# A generator keeps the nn_module_stack of where it was made: what it computes later is recorded under a
+# call that has returned, and unflatten makes several modules with one name, of which the last replaces the
+# others."""
 # path = "strict:unflatten@cpu"
 # check = "outputs"
 # kind = "mismatch"
@@ -32,8 +33,8 @@
 # ///
 """A child yields two results, and the parent adds them; once unflattened, the second is computed twice.
 
-The parent's additions stand between the operators of the child, whose two parts get one name; the graph of
-the second part is that of both. Non-strict export files them under the parent, which runs the generator.
+The parent's add separates sin and cos, so unflatten makes two modules named `child`. The second replaces the
+first, and cos runs twice. Non-strict export records them under the parent, which runs the generator.
 """
 
 import sys

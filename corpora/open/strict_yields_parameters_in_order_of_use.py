@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD216"
-# title = "torch.export(strict=True): parameters() comes in the order of first use"
+# title = "torch.export(strict=True): parameters() yields them in the order of first use"
 # harm = "wrong later"
 # reach = "occasional"
 # reach-because = "an optimizer's state, loaded for an exported model: silently given to other parameters"

@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD285"
-# title = "torch.export._swap: deletes a module whose result the model does not use, with its state updates"
+# title = "torch.export._swap: deletes a module, and its state updates, if its result is unused"
 # harm = "wrong later"
 # reach = "contrived"
 # reach-because = "a submodule called only for what it records, in a call of the private _swap_modules"

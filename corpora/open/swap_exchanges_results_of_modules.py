@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD218"
-# title = "torch.export._swap: the caller of a swapped module gets its first result for its second"
+# title = "torch.export._swap: the caller reads the first result of a swapped module instead of the second"
 # harm = "silently wrong"
 # reach = "contrived"
 # reach-because = "a module of several results swapped by _swap_modules: silently exchanged"

@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD219"
-# title = "torch.export._swap: RuntimeError for a module that makes a tensor"
+# title = "torch.export._swap: RuntimeError for a module that creates a tensor"
 # harm = "obscure error"
 # reach = "contrived"
 # reach-because = "a module swapped by _swap_modules that calls torch.tensor in forward"
@@ -28,7 +28,7 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""The child cannot be swapped for itself: Graph.lint finds no attribute child.lifted_tensor_0.
+"""Swapping the child for itself fails: Graph.lint finds no attribute child.lifted_tensor_0.
 
 Export makes the tensor an attribute of the child. What is swapped in does not have it.
 """

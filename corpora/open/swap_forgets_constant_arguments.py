@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD220"
-# title = "torch.export._swap: a module that is swapped in gets None for a flag or a number"
+# title = "torch.export._swap: a module that is swapped in gets None for a bool or a number"
 # harm = "silently wrong"
 # reach = "contrived"
 # reach-because = "a module swapped by _swap_modules that takes a flag: another branch"
@@ -28,7 +28,7 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""The child is swapped for itself, and takes its other branch: it is called with None for True.
+"""The child is swapped for itself and gets None for True, so it runs its other branch.
 
 _construct_inputs takes an argument without a node for an unused one, and passes None.
 """

@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD221"
-# title = "torch.export._swap: forgets which sizes the program takes where the first module is swapped"
+# title = "torch.export._swap: drops the guards on sizes if the first module is swapped"
 # harm = "silently wrong"
 # reach = "contrived"
 # reach-because = "_swap_modules of the first module, in a program with a branch on a size"

@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD224"
-# title = "torch.export._swap: passes None for an argument of which only the shape is read"
+# title = "torch.export._swap: passes None for an argument if only its shape is read"
 # harm = "obscure error"
 # reach = "contrived"
 # reach-because = "a module swapped by _swap_modules that reads the shape alone of an argument"

@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD225"
-# title = "unflatten: a preserved submodule that reads the weight of another one gets it as an argument"
+# title = "unflatten: a preserved submodule with a tied weight gets that weight as an argument"
 # harm = "obscure error"
 # reach = "occasional"
 # reach-because = "a decoder tied to an embedding that it does not register, replaced after unflatten"

@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD227"
-# title = "move_to_device_pass: a tied parameter is two parameters afterwards"
+# title = "move_to_device_pass: a tied parameter becomes two parameters"
 # harm = "wrong later"
 # reach = "everyday"
 # reach-because = "tied weights are two parameters once moved: silently trained apart"
@@ -31,7 +31,7 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""One parameter under two names is two parameters after move_to_device_pass, even to where it is.
+"""One parameter under two names becomes two, even if move_to_device_pass keeps the device.
 
 Gradients flow to one of them, and an optimizer counts both. The pass makes a new Parameter for each name in
 the state dict.

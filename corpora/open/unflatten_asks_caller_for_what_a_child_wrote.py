@@ -4,14 +4,14 @@
 #
 # [tool.exportdiff]
 # id = "XD229"
-# title = "unflatten: the parent of a preserved submodule that writes in place reads and overwrites the input"
+# title = "unflatten: the parent of a preserved submodule that writes in place reads and overwrites its input"
 # harm = "silently wrong"
 # reach = "occasional"
 # reach-because = "preserved submodules that write in place, below a block that is not"
 # topics = ["in-place"]
 # cause = """
 # _ModuleFrame.remap_input has a module without preserved signature get from its caller what its submodule
-# has written in place, although the module has that tensor; the caller takes another for it."""
+# has written in place, although the module has that tensor; the caller passes its own input instead."""
 # path = "nonstrict+preserve_leaves:unflatten@cpu"
 # check = "outputs"
 # kind = "mismatch"

@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD230"
-# title = "unflatten: functional_call does not reach a preserved submodule that is called twice"
+# title = "unflatten: functional_call has no effect on a preserved submodule that is called twice"
 # harm = "silently wrong"
 # reach = "occasional"
 # reach-because = "a preserved submodule that is called twice, given other parameters: silently ignored"
@@ -31,7 +31,7 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""torch.func.functional_call with a weight of zero, and the unflattened model runs with its own weight.
+"""torch.func.functional_call passes a weight of zero, but the unflattened model uses its own weight.
 
 The calls of a preserved submodule are collected in an InterpreterModuleDispatcher. It has the parameters of
 the first call, which functional_call replaces; but it runs the modules of the calls, which are in a list.

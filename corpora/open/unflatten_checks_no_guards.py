@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD232"
-# title = "unflatten: takes the wrong branch for sizes that ep.module() refuses"
+# title = "unflatten: silently runs the wrong branch for sizes that ep.module() refuses"
 # harm = "silently wrong"
 # reach = "everyday"
 # reach-because = "a branch on a dynamic size: unflatten takes the other branch"

@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD236"
-# title = "strict export files an autograd.Function under '_export_root', where unflatten finds no module"
+# title = "strict export, unflatten: error for an autograd.Function, recorded in a module '_export_root'"
 # harm = "obscure error"
 # reach = "everyday"
 # reach-because = "an autograd.Function in a child, under strict export: operators may be left out"

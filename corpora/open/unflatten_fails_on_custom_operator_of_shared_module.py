@@ -10,8 +10,8 @@
 # reach-because = "a cache written by a custom operator, in a preserved layer that is used twice"
 # topics = ["custom-operators", "shared-modules", "kv-cache"]
 # cause = """
-# remap_input takes what a functionalized operator made of a buffer for arithmetic on sizes, and copies it;
-# for its operand, _IVals.read takes the first argument of auto_functionalized_v2, an operator."""
+# remap_input takes every getitem, also one of auto_functionalized_v2, for size arithmetic and copies it.
+# _IVals.read then takes args[0] of that node, an OpOverload."""
 # path = "nonstrict+preserve+decompose:unflatten@cpu"
 # check = "outputs"
 # kind = "crash"
@@ -29,11 +29,10 @@
 # ]
 # fix = "unflatten_writes_results_of_custom_operators"
 # upstream = "https://github.com/pytorch/pytorch/pull/175914"
-# upstream-match = "mechanism"
-# upstream-fix = "https://github.com/pytorch/pytorch/pull/175914"
+# upstream-match = "place"
 # upstream-searched = "2026-11-26"
 # at-fault = "torch/export/unflatten.py, _ModuleFrame.remap_input: takes any getitem for one of sizes"
-# workaround = "none: write with an operator of PyTorch, where other known bugs of unflatten remain"
+# workaround = "none: in-place operators of PyTorch avoid this error, but meet other known bugs of unflatten"
 #
 # [tool.exportdiff.versions]
 # "2.9.1" = "shows"
@@ -44,8 +43,9 @@
 # ///
 """The second call reads what the operator made of the buffer in the first: unflatten raises AttributeError.
 
-In place of other values of a buffer, unflatten has a preserved module read the buffer, and writes the value
-to it where it is computed. What the operator made of it is an item of its results, and taken for a size.
+If a preserved module needs an updated value of a buffer, unflatten lets it read the buffer, and writes the
+value there where it is computed. Here the value is a getitem of the operator's results, which is mistaken for
+a size.
 """
 
 import sys

@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD243"
-# title = "unflatten: AttributeError for a preserved nn.LSTM that run_decompositions has taken apart"
+# title = "unflatten: AttributeError for a decomposed program with a preserved nn.LSTM"
 # harm = "obscure error"
 # reach = "occasional"
 # reach-because = "an LSTM with a preserved signature, decomposed and unflattened: an obscure error"
@@ -31,7 +31,7 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""The signature of `rnn` goes on naming getitem_1, which is no result of the LSTM when it is taken apart.
+"""The signature of `rnn` still names getitem_1, which no longer exists in the decomposed LSTM.
 
 To find the new name of a result, run_decompositions asks each operator what it was made of. All operators of
 the LSTM answer "the LSTM", and none "its first result". unflatten takes what `rnn` returns for the new

@@ -41,7 +41,7 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""nn.Identity leaves no node in the graph, but a signature: unflatten looks for its module in vain."""
+"""nn.Identity has a signature but no node in the graph, so unflatten does not find its module."""
 
 import sys
 

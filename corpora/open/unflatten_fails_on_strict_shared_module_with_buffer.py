@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD253"
-# title = "unflatten: RuntimeError after strict export of a shared module with a buffer that does not persist"
+# title = "strict export, unflatten: RuntimeError for a shared module with a non-persistent buffer"
 # harm = "obscure error"
 # reach = "occasional"
 # reach-because = "a shared layer with a cache or mask registered with persistent=False, strict export"

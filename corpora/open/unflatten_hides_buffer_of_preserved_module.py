@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD255"
-# title = "unflatten: a preserved submodule that is called twice has no buffers"
+# title = "unflatten: the state dict lacks the buffers of a preserved submodule that is called twice"
 # harm = "wrong later"
 # reach = "occasional"
 # reach-because = "a preserved submodule with a buffer, called twice: its buffer is not loaded"
@@ -31,7 +31,7 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""The state dict of the unflattened module has no `child.offset`; what is loaded for it goes nowhere.
+"""The state dict of the unflattened module has no `child.offset`, and loading one has no effect.
 
 The calls of a preserved submodule are collected in an InterpreterModuleDispatcher. It takes over what the
 first of them holds by setattr, which registers parameters, but makes plain attributes of buffers.

@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD259"
-# title = "unflatten: two parameters in one memory become one, with the sum of their gradients"
+# title = "unflatten: two parameters that share memory become one, and their gradients are added"
 # harm = "wrong later"
 # reach = "occasional"
 # reach-because = "weight_norm on a layer whose weight is tied: the gradients are silently added up"

@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD260"
-# title = "unflatten: second call of a submodule runs the child's branch of the first"
+# title = "unflatten: the second call of a submodule runs its child as in the first call"
 # harm = "silently wrong"
 # reach = "occasional"
 # reach-because = "a submodule called twice whose child takes another branch"

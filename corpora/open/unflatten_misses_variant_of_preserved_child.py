@@ -31,7 +31,7 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""The graph of `outer@1` calls `child@1`, which is no more: all calls of `child` became one dispatcher.
+"""The graph of `outer@1` calls `child@1`, which is gone: all calls of `child` became one dispatcher.
 
 elide_call_indices takes the `@1` out of the calls in a graph. It looks up the name that the call has from the
 root, `outer@1.child`, among the names of preserved submodules, which are written without `@`.

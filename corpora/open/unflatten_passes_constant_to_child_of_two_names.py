@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD262"
-# title = "unflatten: a preserved submodule of two names gets its constant as an argument"
+# title = "unflatten: a preserved submodule with two names gets its constant as an argument"
 # harm = "obscure error"
 # reach = "contrived"
 # reach-because = "a preserved submodule of two names with a tensor attribute"

@@ -4,14 +4,15 @@
 #
 # [tool.exportdiff]
 # id = "XD264"
-# title = "unflatten: a preserved submodule that returns its weight takes it for the input of its second call"
+# title = "unflatten: a preserved submodule that returns its weight uses it as the input of its second call"
 # harm = "silently wrong"
 # reach = "occasional"
 # reach-because = "a preserved submodule that returns its weight, called twice"
 # topics = ["tied-weights", "shared-modules"]
 # cause = """
 # _sink_params takes away the arguments that stand for state by their names. The weight that the first call
-# has returned has another name in the caller: it stays, and the input moves on by one place."""
+# has returned has another name in the caller: it stays in the argument list, so the module takes the weight
+# for its input, and the real input is ignored."""
 # path = "nonstrict+preserve:unflatten@cpu"
 # check = "outputs"
 # kind = "mismatch"

@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD267"
-# title = "unflatten: a preserved submodule reads an operand of what its parent stored on it"
+# title = "unflatten: a preserved submodule reads the wrong value for an attribute that its parent has set"
 # harm = "silently wrong"
 # reach = "everyday"
 # reach-because = "preserved norms that cast, as in Llama: silently wrong, or the input is overwritten"

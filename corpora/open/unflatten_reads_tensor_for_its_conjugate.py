@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD268"
-# title = "unflatten: reads a complex buffer for its conjugate, silently"
+# title = "unflatten: silently uses a complex buffer instead of its conjugate"
 # harm = "silently wrong"
 # reach = "occasional"
 # reach-because = "rotations by complex numbers that are kept along with their inverses"

@@ -4,14 +4,14 @@
 #
 # [tool.exportdiff]
 # id = "XD269"
-# title = "unflatten: RuntimeError if the first call of a module leaves no operator"
+# title = "unflatten: RuntimeError if the result of the first of several calls of a module is unused"
 # harm = "obscure error"
 # reach = "contrived"
-# reach-because = "a module whose first call leaves no operator"
+# reach-because = "a module of several calls, whose first result is unused"
 # topics = ["shared-modules"]
 # cause = """
-# Calls of a module share their children through the first call, so where that has left no node, code that
-# goes by the names of the first call finds nothing there."""
+# Calls of a module share their children through the first call. If that has left no node, code that uses the
+# names of the first call finds nothing there."""
 # path = "nonstrict:unflatten@cpu"
 # check = "outputs"
 # kind = "crash"
@@ -40,11 +40,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""A call of seq.0 is redirected to seq.0@1, which hangs under seq@1, not under seq.
+"""The third call of seq.0, `self.seq[0](x)`, is redirected to seq.0@1, which exists only under seq@1.
 
-The first call of `seq` is never used, so that nothing is left of it, and the second, seq@1, keeps a
-separate graph, with the child 0@1 in it. The third call of the child has the same graph as 0@1 and is
-merged with it, under a target put together from names alone, as if the parent were no variant.
+The result of the first call of `seq` is unused, so unflatten removes its operator as dead code. The second
+call, seq@1, keeps another graph, with the child 0@1 in it. The third call of the child has the same graph as
+0@1, so unflatten lets it run 0@1, and makes the target from names alone: under seq, not under seq@1.
 """
 
 import sys

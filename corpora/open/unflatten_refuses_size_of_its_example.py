@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD270"
-# title = "unflatten: refuses its own example if that has a torch.Size"
+# title = "unflatten: the module refuses its own example if an input is a torch.Size"
 # harm = "obscure error"
 # reach = "occasional"
 # reach-because = "a torch.Size among the inputs"

@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD274"
-# title = "unflatten of a strict export: runs the child of another call if a module has two names"
+# title = "strict export, unflatten: runs the child of another call if a module has two names"
 # harm = "silently wrong"
 # reach = "contrived"
 # reach-because = "a module of two names whose calls strict export files under both"
@@ -28,7 +28,7 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""`child` is to compute neg in the first call and exp in the second; unflattened it computes exp in both.
+"""`child` computes neg in the first call and exp in the second. Unflattened, it computes exp in both.
 
 Strict export files the first call under `b`, whose buffer is read, and the second under `a`. unflatten gives
 both the same children, and numbers the variants of a child by name: `a.child` has none, so that it is hung up

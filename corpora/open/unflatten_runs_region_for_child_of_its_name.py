@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD275"
-# title = "unflatten: runs a no_grad block in the place of a child called submod_1"
+# title = "unflatten: runs a no_grad block instead of a child called submod_1"
 # harm = "silently wrong"
 # reach = "occasional"
 # reach-because = "children called submod_1, as split_module names them: silently replaced"

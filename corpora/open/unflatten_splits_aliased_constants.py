@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD277"
-# title = "unflatten: a non-persistent buffer shared by two modules is two tensors"
+# title = "unflatten: a non-persistent buffer shared by two modules becomes two tensors"
 # harm = "silently wrong"
 # reach = "occasional"
 # reach-because = "a non-persistent buffer shared by two modules and updated"
@@ -31,7 +31,7 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""Two modules share a non-persistent buffer: after unflatten, what one writes the other never sees.
+"""Two modules share a non-persistent buffer. After unflatten, an update in one is not visible in the other.
 
 The loop that restores constants means to clone each of them once, but looks the clone up under the identity
 of the clone itself (`_id(constant)` after `constant = constant.clone()`), so every name gets a separate

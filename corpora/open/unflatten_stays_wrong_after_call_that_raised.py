@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD278"
-# title = "unflatten: with preserved calls, all answers are wrong after one call that raised"
+# title = "unflatten with preserved calls: all results are wrong after one call that raised"
 # harm = "silently wrong"
 # reach = "occasional"
 # reach-because = "a shared block with a flag; the caller catches the error of one bad input and goes on"

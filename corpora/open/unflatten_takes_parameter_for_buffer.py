@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD279"
-# title = "unflatten: reads the parameter for a buffer that is its detached alias"
+# title = "unflatten: uses the parameter instead of a buffer that is its detached alias"
 # harm = "silently wrong"
 # reach = "occasional"
 # reach-because = "a buffer that starts as the detached parameter"
@@ -39,7 +39,7 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""A buffer that is the detached parameter: updating it in place fails after unflatten.
+"""A buffer is the detached parameter. After unflatten, updating the buffer in place raises.
 
 consts_map collects the names of one tensor, and takes for one tensor whatever agrees in storage, sizes,
 strides and offset (_TensorID). So `w` and `data` are two names of one thing, and the graph gets the first:

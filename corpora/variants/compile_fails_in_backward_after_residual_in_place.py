@@ -3,7 +3,7 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "torch.compile: RuntimeError in backward where a parameter is added in place to an input"
+# title = "torch.compile: RuntimeError in backward if a parameter is added in place to an input"
 # variant-of = "compile_gives_wrong_gradients_after_buffer_update"
 # path = "compile:aot_eager@cpu"
 # check = "gradients"

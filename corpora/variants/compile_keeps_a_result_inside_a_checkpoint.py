@@ -3,7 +3,7 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "torch.compile fails where a checkpoint within a checkpoint returns an outer tensor"
+# title = "torch.compile fails if a checkpoint within a checkpoint returns an outer tensor"
 # variant-of = "compile_forgets_a_parameter_that_checkpoint_returns"
 # path = "compile:compiled@cpu"
 # check = "outputs"

@@ -3,7 +3,7 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "ep.module(): eval() raises, but of a deep copy it has no effect and does not say so"
+# title = "ep.module(): eval() raises, but on a deep copy it silently has no effect"
 # variant-of = "unflatten_ignores_eval"
 # path = "nonstrict+duplicate:module@cpu"
 # check = "guards"

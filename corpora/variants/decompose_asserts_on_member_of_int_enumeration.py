@@ -3,7 +3,7 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "run_decompositions asserts where an input is a member of an int enumeration"
+# title = "run_decompositions: AssertionError if an input is a member of an int enumeration"
 # variant-of = "export_accepts_other_member_of_enumeration"
 # path = "nonstrict+decompose:module@cpu"
 # check = "outputs"

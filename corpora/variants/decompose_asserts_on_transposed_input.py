@@ -3,7 +3,7 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "run_decompositions asserts where an input is transposed in place"
+# title = "run_decompositions: AssertionError if an input is transposed in place"
 # variant-of = "decompose_asserts_on_mutated_alias"
 # path = "nonstrict+decompose:module@cpu"
 # check = "outputs"

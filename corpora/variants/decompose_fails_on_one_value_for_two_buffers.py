@@ -3,7 +3,7 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "run_decompositions: SpecViolationError where one value is copied into two buffers"
+# title = "run_decompositions: SpecViolationError if one value is copied into two buffers"
 # variant-of = "decompose_returns_buffer_for_its_source"
 # path = "nonstrict+decompose:module@cpu"
 # check = "outputs"

@@ -3,7 +3,7 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "A decomposed program reads what was copied into a buffer, not the buffer"
+# title = "run_decompositions: the program reads the tensor copied into a buffer instead of the buffer"
 # variant-of = "decompose_returns_buffer_for_its_source"
 # path = "nonstrict+decompose:module@cpu"
 # check = "outputs"

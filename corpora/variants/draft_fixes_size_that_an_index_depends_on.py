@@ -3,7 +3,7 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "draft_export makes a dynamic size static where the model reads x[-1]"
+# title = "draft_export makes a dynamic size static if the model reads x[-1]"
 # variant-of = "draft_fails_on_boolean_mask_of_two_dimensions"
 # path = "draft:module@cpu"
 # check = "outputs"

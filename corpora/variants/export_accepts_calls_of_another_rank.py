@@ -3,7 +3,7 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "ep.module() accepts an input with one dimension more, and takes the wrong branch"
+# title = "ep.module() accepts an input with one more dimension, and runs the wrong branch"
 # variant-of = "export_accepts_a_tensor_for_none"
 # path = "nonstrict:module@cpu"
 # check = "guards"

@@ -3,7 +3,7 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "non-strict export fails an assertion where set_ is given a tensor that is a plain attribute"
+# title = "torch.export: AssertionError if set_ gets a tensor that is a plain attribute"
 # variant-of = "export_updates_constants_for_real"
 # path = "nonstrict:module@cpu"
 # check = "outputs"

@@ -3,7 +3,7 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "export asserts where only one size of a named Dim is left"
+# title = "torch.export: AssertionError if only one size of a named Dim is left"
 # variant-of = "export_asserts_on_bound_between_sizes"
 # path = "nonstrict:module@cpu"
 # check = "outputs"

@@ -3,7 +3,7 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "assigning to a buffer a view of itself makes a program that raises"
+# title = "torch.export: the program raises if a buffer is assigned a view of itself"
 # variant-of = "export_fails_on_input_assigned_to_buffer"
 # path = "nonstrict:module@cpu"
 # check = "outputs"

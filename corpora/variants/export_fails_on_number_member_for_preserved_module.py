@@ -3,7 +3,7 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "Export fails where a preserved submodule takes a member of an int enumeration"
+# title = "torch.export fails if a preserved submodule gets a member of an int enumeration"
 # variant-of = "export_accepts_other_member_of_enumeration"
 # path = "nonstrict+preserve:unflatten@cpu"
 # check = "outputs"

@@ -3,7 +3,7 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "What the graph records for an in-place op on a constant begins at offset 0"
+# title = "torch.export: the graph records storage offset 0 for an in-place op on a constant"
 # variant-of = "export_updates_constants_for_real"
 # path = "nonstrict:module@cpu"
 # check = "fake"

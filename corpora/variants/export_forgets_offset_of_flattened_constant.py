@@ -3,7 +3,7 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "What the graph records for a constant that flatten returns as it is begins at offset 0"
+# title = "torch.export: the graph records storage offset 0 for a constant that flatten returns unchanged"
 # variant-of = "export_updates_constants_for_real"
 # path = "nonstrict:module@cpu"
 # check = "fake"

@@ -3,7 +3,7 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "the node that writes an assigned buffer back is said to begin where the assigned value does"
+# title = "torch.export: copy_ that updates an assigned buffer records the storage offset of the new value"
 # variant-of = "export_fails_on_input_assigned_to_buffer"
 # path = "nonstrict:module@cpu"
 # check = "fake"
@@ -21,7 +21,7 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""`part` is the second element of its memory; the copy_ into it is said to begin at the first.
+"""`part` is the second element of its memory; copy_ into it is recorded with storage offset 0 instead of 1.
 
 Export makes copy_(part, clone) of the assignment and takes the metadata of the new node from `clone`
 (new_node.meta = name_node.meta, one dict for both), though copy_ returns the buffer. The placeholder of the

@@ -3,7 +3,7 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "ep.module() refuses its own example where that is a member of an int enumeration"
+# title = "ep.module() refuses its own example if an input is a member of an int enumeration"
 # variant-of = "export_fails_on_field_that_begins_as_another"
 # path = "nonstrict:module@cpu"
 # check = "outputs"

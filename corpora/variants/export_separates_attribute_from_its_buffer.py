@@ -3,7 +3,7 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "a buffer and a plain attribute that are one tensor are two while export traces"
+# title = "torch.export: a buffer and a plain attribute with the same tensor are two tensors during tracing"
 # variant-of = "export_detaches_parameters_read_through_a_list"
 # path = "nonstrict:module@cpu"
 # check = "outputs"
@@ -22,10 +22,10 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""A buffer is the tensor that an attribute holds in eager and in strict export, and is not in non-strict.
+"""`self.cache is self.default` is True in eager and strict export, but False in non-strict export.
 
-_reparametrize_module puts fake tensors where parameters and buffers are registered. The attribute goes on
-holding the real tensor, so that the program has what the model does where the two are different ones.
+_reparametrize_module puts fake tensors where parameters and buffers are registered. The attribute keeps
+the real tensor, so the traced branch is the one for two different tensors.
 """
 
 import sys

@@ -3,7 +3,7 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "ep.module(): NameError where a guard is about a keyword that **kwargs takes"
+# title = "ep.module(): NameError if a guard is about an argument that **kwargs collects"
 # variant-of = "export_fails_on_dynamic_keyword_arguments"
 # path = "nonstrict:module@cpu"
 # check = "outputs"

@@ -3,7 +3,7 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "ep.module() takes the argument named input for the one named input_1"
+# title = "ep.module() uses the argument named input instead of the one named input_1"
 # variant-of = "copy_renames_argument_named_input"
 # path = "nonstrict:module@cpu"
 # check = "outputs"

@@ -3,7 +3,7 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "Saving asserts where an input is a member of an int enumeration"
+# title = "torch.export.save: AssertionError if an input is a member of an int enumeration"
 # variant-of = "export_accepts_other_member_of_enumeration"
 # path = "nonstrict+reload:module@cpu"
 # check = "outputs"

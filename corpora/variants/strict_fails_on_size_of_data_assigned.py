@@ -3,7 +3,7 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "strict export fails with IndexError after an assignment to .data of an input of a known size"
+# title = "strict export: IndexError for x.data = y after a test of a dynamic size of x"
 # variant-of = "compile_reads_rank_before_data_assigned"
 # path = "strict:module@cpu"
 # check = "outputs"
@@ -33,9 +33,8 @@
 # ///
 """The model asks whether the size of its input is even, then gives the input another size.
 
-When Dynamo comes upon the assignment it drops the input from those that guards are produced for, lest they be
-for the new size. The guard that the size is even then has no source, and issue_guard takes the first one
-without asking.
+At the assignment, Dynamo drops the input from those that it makes guards for, so that no guard is made for
+the new size. The guard on the old size then has no source, and symbol_to_source[symbol][0] raises.
 """
 
 import sys

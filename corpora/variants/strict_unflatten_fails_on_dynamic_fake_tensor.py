@@ -3,7 +3,7 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "strict export of x.data with a dynamic size makes a program that cannot be unflattened"
+# title = "strict export of x.data with a dynamic size: the program cannot be unflattened"
 # variant-of = "strict_bakes_in_a_fake_tensor"
 # path = "strict:unflatten@cpu"
 # check = "outputs"

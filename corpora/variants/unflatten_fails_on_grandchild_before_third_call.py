@@ -3,7 +3,7 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "unflatten fails where a grandchild is called directly between calls of its parent's parent"
+# title = "unflatten fails if a grandchild is called directly between calls of its parent's parent"
 # variant-of = "unflatten_redirects_call_to_missing_variant"
 # path = "nonstrict:unflatten@cpu"
 # check = "outputs"

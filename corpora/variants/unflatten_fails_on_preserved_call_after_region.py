@@ -34,8 +34,8 @@
 """`child` has the calls `child` and `child@2`, and unflatten looks for `child@1`: KeyError.
 
 The second call lies in the body of the region, where export keeps no signature and unflatten makes no
-module. To replace the calls by a dispatcher, _dispatch_modules numbers those that it has from 0 on, although
-it knows the number of each. Where the missing call is the last, none is missed.
+module. To replace the calls by a dispatcher, _dispatch_modules counts the calls that it has from 0 instead of
+using their recorded indices. If the missing call is the last, there is no error.
 """
 
 import sys

@@ -3,7 +3,7 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "unflatten takes the new value of a parameter for one more output"
+# title = "unflatten uses the new value of a parameter as an extra output"
 # variant-of = "decompose_gives_running_mean_a_history"
 # path = "nonstrict+decompose:unflatten@cpu"
 # check = "outputs"

@@ -3,7 +3,7 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "Of two updates that a preserved submodule makes to a buffer, its parent sees the first alone"
+# title = "unflatten: if a preserved submodule updates a buffer twice, its parent sees the first update only"
 # variant-of = "unflatten_reads_operand_in_preserved_module"
 # path = "nonstrict+preserve+decompose:unflatten@cpu"
 # check = "outputs"

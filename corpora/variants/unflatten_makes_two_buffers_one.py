@@ -3,7 +3,7 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "Two buffers that are views of one memory become one tensor"
+# title = "unflatten: two buffers that are views of one memory become one tensor"
 # variant-of = "unflatten_takes_parameter_for_buffer"
 # path = "nonstrict:unflatten@cpu"
 # check = "sharing"

@@ -3,7 +3,7 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "unflatten merges two calls of which one returns float32, the other bool"
+# title = "unflatten merges two calls although one returns float32 and the other bool"
 # variant-of = "unflatten_merges_calls_of_other_variants"
 # path = "nonstrict:unflatten@cpu"
 # check = "outputs"

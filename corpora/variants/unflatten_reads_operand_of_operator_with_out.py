@@ -3,7 +3,7 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "A preserved submodule computes into a buffer with out=, and its parent reads an operand for it"
+# title = "unflatten: reads the input for a buffer that a preserved submodule computes with out="
 # variant-of = "unflatten_asks_caller_for_what_a_child_wrote"
 # path = "nonstrict+preserve:unflatten@cpu"
 # check = "outputs"
@@ -23,8 +23,7 @@
 # ///
 """`Child` computes 10 into a buffer with out=, and its parent reads that: eager gives 10, unflatten gives 1.
 
-_IVals.read takes the first operand for the one that is written. Of an operator with out= that is another: the
-parent reads the input.
+_IVals.read assumes that the first argument is written. With out= it is an input, so the parent reads `x`.
 """
 
 import sys

@@ -3,7 +3,7 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "unflatten reads a parameter where the model reads a detached buffer of it, unnoticed"
+# title = "unflatten silently reads a parameter instead of a detached buffer of it"
 # variant-of = "unflatten_takes_parameter_for_buffer"
 # path = "nonstrict:unflatten@cpu"
 # check = "structure"

@@ -3,7 +3,7 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "A view of a buffer in another dtype becomes that buffer"
+# title = "unflatten: a view of a buffer in another dtype becomes that buffer"
 # variant-of = "unflatten_reads_tensor_for_its_conjugate"
 # path = "nonstrict:unflatten@cpu"
 # check = "state"

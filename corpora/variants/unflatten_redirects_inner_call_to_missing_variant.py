@@ -3,7 +3,7 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "unflatten redirects a call in a submodule to a variant that is not there"
+# title = "unflatten redirects a call in a submodule to a call variant that does not exist"
 # variant-of = "unflatten_redirects_call_to_missing_variant"
 # path = "nonstrict:unflatten@cpu"
 # check = "outputs"
@@ -21,9 +21,10 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""In `outer`, the second call of seq.0 is redirected to seq.0@1, which hangs under seq@1, not under seq.
+"""The third call of seq.0, `self.seq[0](x)`, is redirected to seq.0@1, which exists only under seq@1.
 
-The graph of the root alone is checked, so that unflatten returns a module, and every call of it raises.
+Here this happens in the submodule `outer`. unflatten checks the graph of the root only, so it returns a
+module, and every call of that raises.
 """
 
 import sys

@@ -3,7 +3,7 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "unflatten resizes a parameter where the model resizes a detached buffer of it"
+# title = "unflatten resizes a parameter instead of a detached buffer of it"
 # variant-of = "unflatten_takes_parameter_for_buffer"
 # path = "nonstrict:unflatten@cpu"
 # check = "outputs"

@@ -3,7 +3,7 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "unflatten returns a buffer where the model returns a constant that is a view of it"
+# title = "unflatten returns a buffer instead of a constant that is a view of it"
 # variant-of = "unflatten_takes_parameter_for_buffer"
 # path = "nonstrict:unflatten@cpu"
 # check = "outputs"

@@ -3,7 +3,7 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "unflatten runs a module in a dict for a submodule that has the name of its child"
+# title = "unflatten: the child `act` of a module kept in a dict replaces the model's own `act`"
 # variant-of = "export_misnames_children_of_wrapped_forward"
 # path = "nonstrict:unflatten@cpu"
 # check = "outputs"
@@ -23,9 +23,8 @@
 # ///
 """The unflattened model runs the Tanh of the expert twice, and `act`, a ReLU, not at all.
 
-The expert is in a dict: it is not registered, and should be traced without a name. But where any module has
-two names, the tracer takes what is read from a real module for a child of the root. So the expert's `act`
-counts as the model's `act`, and unflatten has one graph for both.
+If any module is registered under two names, the tracer reads modules through proxies that know their path. A
+module in a dict has no proxy, so its child is recorded as `act`, like a child of the root.
 """
 
 import sys

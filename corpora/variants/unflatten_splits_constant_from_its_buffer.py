@@ -3,7 +3,7 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "a buffer that is a plain attribute as well becomes two tensors after unflatten"
+# title = "unflatten: a buffer that is also a plain attribute becomes two tensors"
 # variant-of = "unflatten_splits_aliased_constants"
 # path = "nonstrict:unflatten@cpu"
 # check = "outputs"

@@ -23,9 +23,9 @@
 # ///
 """The branches of torch.cond, in the root, end up between two operators of `child`, and split it in two.
 
-split_module moves every get_attr node to the front of its piece. unflatten makes two modules of what is left
-of `child`, of which the second replaces the first. That expects a tensor; the first call passes what the
-no_grad region returns, a tuple.
+split_module moves every get_attr node to the front of its piece. The nodes of `child` are no longer adjacent,
+so unflatten makes two modules named `child`. The second replaces the first. It expects a tensor; the first
+call passes the result of the no_grad block, a tuple.
 """
 
 import sys

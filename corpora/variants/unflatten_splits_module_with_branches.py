@@ -3,7 +3,7 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "a no_grad region anywhere makes unflatten split a module that calls torch.cond"
+# title = "unflatten splits a module that calls torch.cond if there is a no_grad block anywhere"
 # variant-of = "export_drops_no_grad_around_branches"
 # path = "nonstrict:unflatten@cpu"
 # check = "outputs"
@@ -33,8 +33,8 @@
 
 To wrap the no_grad region, export splits the graph, and split_module moves every get_attr node, such as
 those of the branches, to the front. The nodes of `child` are then no longer in one run: its branches come
-before `x * 2`, the rest after. unflatten makes two modules of that, both named `child`, of which the
-second replaces the first: its graph expects the branches as inputs, and the first call passes none.
+before `x * 2`, the rest after. unflatten makes two modules named `child`. The second replaces the first. Its
+graph expects the branches as inputs, and the first call passes none.
 """
 
 import sys

@@ -3,7 +3,7 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "torch.cond after a submodule: unflatten splits it, and gives an out= operator another tensor"
+# title = "unflatten: an out= operator after no_grad gets a wrong input if torch.cond follows the submodule"
 # variant-of = "export_drops_no_grad_around_branches"
 # path = "nonstrict:unflatten@cpu"
 # check = "outputs"
@@ -29,11 +29,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""`neg` is to get what the no_grad region gives; the unflattened module gives it `x`, which requires grad.
+"""`neg` gets `x`, which requires grad, instead of the result of the no_grad block: RuntimeError.
 
 split_module moves the branches of torch.cond, as every get_attr node, to the front of their piece, before
-`zeros` and `neg` of `child`. unflatten makes two modules of what is left of `child`, of which the second
-replaces the first and takes for its input what is passed to the first.
+`zeros` and `neg` of `child`. The nodes of `child` are no longer adjacent, so unflatten makes two modules
+named `child`. The second replaces the first and runs at both calls, first on `x`.
 """
 
 import sys

@@ -3,7 +3,7 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "unflatten takes the mask for the weight in a preserved module that torch.nn.utils.prune has pruned"
+# title = "unflatten uses the mask instead of the weight in a preserved module pruned by torch.nn.utils.prune"
 # variant-of = "unflatten_reads_operand_in_preserved_module"
 # path = "nonstrict+preserve:unflatten@cpu"
 # check = "outputs"

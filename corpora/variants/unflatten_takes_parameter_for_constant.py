@@ -3,7 +3,7 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "unflatten reads a parameter where the model reads a detached constant of it: a gradient flows back"
+# title = "unflatten reads a parameter instead of a detached constant of it, so a gradient flows back"
 # variant-of = "unflatten_takes_parameter_for_buffer"
 # path = "nonstrict:unflatten@cpu"
 # check = "gradients"

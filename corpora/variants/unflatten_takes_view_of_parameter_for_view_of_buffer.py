@@ -3,7 +3,7 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "unflatten updates a view of a parameter where the model updates one of a detached buffer"
+# title = "unflatten updates a view of a parameter instead of a view of a detached buffer"
 # variant-of = "unflatten_takes_parameter_for_buffer"
 # path = "nonstrict:unflatten@cpu"
 # check = "outputs"
