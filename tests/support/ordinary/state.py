@@ -238,3 +238,9 @@ class WritesToACopy(nn.Module):
         y[:, 0] = 0
         y.t_().relu_()
         return y
+
+
+@ordinary(rows)
+class NoiseOfTheDefaultGenerator(nn.Module):
+    def forward(self, x: Tensor) -> Tensor:
+        return x + torch.rand(3, generator=torch.default_generator)
