@@ -56,9 +56,12 @@ class SizeRefused(WithoutCall):
 def refused_sizes(candidate: Observation) -> Iterator[Evidence]:
     """Look for sizes inside the declared ranges that eager accepts and the program refuses.
 
-    If a probe has one of these sizes, the call with the probe shows the same.
+    If a probe has one of these sizes, the call with the probe shows the same. A program that raises an
+    exception in its first call, with the sizes of the example, accepts no other sizes either.
     """
-    for dimension in candidate.sizes if isinstance(candidate, ExportedObservation) else ():
+    if not isinstance(candidate, ExportedObservation) or (candidate.calls and candidate.calls[0].failure):
+        return
+    for dimension in candidate.sizes:
         refused = [
             one for one in dimension.tried if one.eager and not one.program and one.size in dimension.stated
         ]
