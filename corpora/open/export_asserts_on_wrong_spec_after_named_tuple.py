@@ -12,7 +12,7 @@
 # cause = """
 # To name the first difference between the inputs and dynamic_shapes, _key makes a key for each container
 # that it passes. It supports dict, list and tuple only."""
-# path = "nonstrict+dynamic:module@cpu"
+# path = "nonstrict:module@cpu"
 # check = "outputs"
 # kind = "crash"
 # status = "open"
