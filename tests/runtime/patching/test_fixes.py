@@ -223,10 +223,11 @@ def test_an_error_names_the_fixes_that_conflict(patch: Patch) -> None:
         pass
 
 
-def test_fixes_that_add_different_functions_of_one_name_conflict(patch: Patch) -> None:
+@pytest.mark.parametrize("below", ["def three", "class Thing", "def adder"])
+def test_fixes_that_add_different_functions_of_one_name_conflict(patch: Patch, below: str) -> None:
     fixes = [
         patch(("def one", "def more(x):\n    return x\n\n\ndef one"), name="a"),
-        patch(("def three", "def more(x):\n    return -x\n\n\ndef three"), name="b"),
+        patch((below, f"def more(x):\n    return -x\n\n\n{below}"), name="b"),
     ]
     with pytest.raises(FixError, match="a, b add different functions called more"), applied(fixes):
         pass

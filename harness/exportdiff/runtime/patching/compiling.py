@@ -57,9 +57,6 @@ def changed_by(file: str, chunk: Chunk) -> Changed:
             f"{chunk.fix_names}: {file}: this line is in no function: {text.lines[min(outside)].strip()}"
         )
     new = [node for node in tree.body if _is_new(node, text.added)]
-    names = [node.name for node in new if isinstance(node, ast.FunctionDef)]
-    if twice := {name for name in names if names.count(name) > 1}:
-        raise FixError(f"{chunk.fix_names} add different functions called {min(twice)}")
     body = ast.Module(new, [])
     added = compile(body, file, "exec", dont_inherit=True) if new else None
     return Changed(tuple(codes), added, chunk.fix_names, tuple(text.owners.items()))
