@@ -5,18 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    pass
 
 
 def counted(number: int, noun: str) -> str:
     """Return ``1 path``, ``2 paths``, ``1,000 paths``."""
     return f"{number:,} {noun}{'s' * (number != 1)}"
-
-
-def listed(parts: Sequence[str]) -> str:
-    """Return ``a``, ``a and b``, ``a, b and c``."""
-    *first, last = parts
-    return f"{', '.join(first)} and {last}" if first else last
 
 
 def span(seconds: float) -> str:

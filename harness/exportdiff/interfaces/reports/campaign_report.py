@@ -6,11 +6,12 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from exportdiff.core.errors import UsageError
+from exportdiff.core.listing import listed
 from exportdiff.interfaces.reports.folder import Folder
 from exportdiff.interfaces.reports.joining import campaign_events
 from exportdiff.interfaces.reports.tally import Tally
 from exportdiff.interfaces.reports.timeline import Timeline
-from exportdiff.interfaces.wording import counted, listed
+from exportdiff.interfaces.wording import counted
 from exportdiff.known.corpus.entry import CORPORA
 
 if TYPE_CHECKING:

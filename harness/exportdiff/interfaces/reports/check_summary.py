@@ -5,11 +5,12 @@ from __future__ import annotations
 import shlex
 from typing import TYPE_CHECKING
 
+from exportdiff.core.listing import listed
 from exportdiff.interfaces.checking.default_paths import BY_DEFAULT
 from exportdiff.interfaces.checking.found import PROPERTIES
 from exportdiff.interfaces.reports.commands import has_command
 from exportdiff.interfaces.reports.text import TEXT_WIDTH
-from exportdiff.interfaces.wording import counted, listed
+from exportdiff.interfaces.wording import counted
 
 if TYPE_CHECKING:
     import pathlib

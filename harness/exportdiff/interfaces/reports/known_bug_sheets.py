@@ -6,9 +6,10 @@ import pathlib
 import textwrap
 from typing import TYPE_CHECKING
 
+from exportdiff.core.listing import listed
 from exportdiff.interfaces.reports.known_bug_lines import thread
 from exportdiff.interfaces.reports.text import TEXT_WIDTH, wrapped
-from exportdiff.interfaces.wording import counted, listed
+from exportdiff.interfaces.wording import counted
 from exportdiff.known.corpus.entry import FIXES
 
 if TYPE_CHECKING:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
+from exportdiff.core.listing import listed
 from exportdiff.known.corpus.header import HEADER
 from exportdiff.runtime.processes.script import LACKING
 
@@ -126,7 +127,7 @@ class Versions:
                 parts[-1][0].append(version)
             else:
                 parts.append(([version], shown))
-        words = "; ".join(f"on {_listed(each)}: {IN_WORDS[shown]}" for each, shown in parts)
+        words = "; ".join(f"on {listed(each)}: {IN_WORDS[shown]}" for each, shown in parts)
         return f"tried {words}" if words else ""
 
 
@@ -213,7 +214,3 @@ def age(version: str) -> tuple[tuple[int, ...], int, int]:
     stage = next((n for n, word in enumerate(("dev", "a", "b", "rc")) if word in rest), stage)
     last = re.search(r"\d+$", rest)
     return (*numbers, *(0,) * (3 - len(numbers))), stage, int(last[0]) if last else 0
-
-
-def _listed(words: list[str]) -> str:
-    return " and ".join(filter(None, (", ".join(words[:-1]), words[-1])))

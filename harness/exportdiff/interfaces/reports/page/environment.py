@@ -8,7 +8,8 @@ from pygments import highlight
 from pygments.formatters import HtmlFormatter
 from pygments.lexers import PythonLexer
 
-from exportdiff.interfaces.wording import counted, listed, span
+from exportdiff.core.listing import listed
+from exportdiff.interfaces.wording import counted, span
 
 
 def environment() -> Environment:
