@@ -79,8 +79,8 @@ def test_changed_programs_run() -> None:
     assert low.model(*low.args).dtype is torch.bfloat16
 
 
-def test_inductor_needs_cuda() -> None:
-    assert set(impossible("second")) == {"inductor", "aoti"}
+def test_inductor_and_autocast_need_cuda() -> None:
+    assert set(impossible("second")) == {"region", "block", "inductor", "aoti"}
     assert len({each.name for each in SECTIONS}) == len(SECTIONS)
 
 

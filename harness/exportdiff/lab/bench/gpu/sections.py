@@ -33,6 +33,10 @@ def _inductor(device: str) -> str:
     return "" if shutil.which("g++") else "Inductor needs g++, for its code for the CPU"
 
 
+def _autocast(device: str) -> str:
+    return "" if device == "cuda" else f"device {device} has no kernels for autocast"
+
+
 def _moves(device: str) -> str:
     listed = parse(f"nonstrict+todevice:module@{device}") in all_paths([device])
     return "" if listed else "this torch has no torch.export.passes.move_to_device_pass"
@@ -62,8 +66,8 @@ SECTIONS: tuple[Section, ...] = (
     Section("both", "inputs on both devices", moved.inputs_on_both, 1, len(texts.BOTH_DEVICES)),
     Section("low", "drawn programs in float16 and bfloat16", drawn.in_low_precision, 3, batch=4),
     Section("bounds", "error bounds of float16, bfloat16, TF32", precision.within_bounds, 1, precision.TASKS),
-    Section("region", "autocast in forward", drawn.in_autocast_region, 3, batch=4),
-    Section("block", "autocast around export and call", moved.in_autocast_block, 2, batch=4),
+    Section("region", "autocast in forward", drawn.in_autocast_region, 3, None, _autocast, 4),
+    Section("block", "autocast around export and call", moved.in_autocast_block, 2, None, _autocast, 4),
     Section("unsteady", "kernels that may disagree", drawn.of_unsteady_kernels, 1, len(texts.UNSTEADY)),
     Section("memory", "memory that is freed", memory.is_freed, 2, len(memory.WAYS)),
     Section("inductor", "torch.compile with Triton", drawn.with_inductor, 8, lacks=_inductor),

@@ -89,10 +89,10 @@ BOTH_DEVICES: tuple[str, ...] = tuple(
         """    def __init__(self):
         super().__init__()
         self.first = nn.Linear(3, 4, device="DEVICE")
-        self.second = nn.Linear(4, 2)
+        self.later = nn.Linear(4, 2)
 
     def forward(self, x, y):
-        return self.second(self.first(x).cpu() + y)
+        return self.later(self.first(x).cpu() + y)
 
 
 def make():
@@ -101,12 +101,12 @@ def make():
         """    def __init__(self):
         super().__init__()
         self.first = nn.Linear(3, 3)
-        self.second = nn.Linear(3, 3, device="DEVICE")
+        self.later = nn.Linear(3, 3, device="DEVICE")
         self.register_buffer("count", torch.zeros(1))
 
     def forward(self, x, y):
         self.count.add_(y.sum().to(self.count.device))
-        return self.second(self.first(x).to(y.device) * y), self.count + 1
+        return self.later(self.first(x).to(y.device) * y), self.count + 1
 
 
 def make():
