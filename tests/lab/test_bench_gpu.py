@@ -132,7 +132,7 @@ def test_the_report_says_what_ran_and_what_did_not() -> None:
     result = result_of(board, "second", {"aoti": "no compiler"})
     assert result.exit_code == 1
     notes = {figure.name.partition(":")[0]: figure.note for figure in result.figures}
-    assert notes["paths"] == "3 runs; 1 differences; 1 also on the CPU; 0 not repeated; 2 dropped"
+    assert notes["paths"] == "3 runs; 1 differences; 1 also on the CPU; 2 dropped"
     assert notes["aoti"] == "not possible: no compiler"
     assert result.data["sections"]["paths"]["dropped"] == {"why": 2}
     board.errors.append("Traceback")
