@@ -239,8 +239,7 @@ REFUSALS: tuple[DocumentedRefusal, ...] = (
     DocumentedRefusal(
         "class-of-fake-tensor",
         "RuntimeError",
-        "github.com/pytorch/pytorch/issues/95496: 'this is a known problem "
-        "with no easy fix'",
+        "github.com/pytorch/pytorch/issues/95496: 'this is a known problem with no easy fix'",
         pattern=r"is already associated to a python object of type FakeTensor",
         of_model=True,
     ),
