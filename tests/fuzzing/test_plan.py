@@ -15,7 +15,7 @@ EVERY_PATH = all_paths()
 def test_1000_programs_run_on_every_path_often_enough() -> None:
     taken = Counter(path for index in range(1000) for path in paths_for(index, EVERY_PATH))
     assert set(taken) == set(EVERY_PATH)
-    assert all(count >= 10 for count in taken.values())
+    assert all(count >= 5 for count in taken.values())
 
 
 def test_expensive_paths_run_on_fewer_programs() -> None:
