@@ -48,8 +48,12 @@ def test_a_path_outside_the_lists_runs_on_every_program() -> None:
 
 
 def test_suited_programs_run_on_a_path_more_often_and_others_more_rarely() -> None:
+    matching = {
+        path: next((one for one in SUITED if fnmatchcase(path.without_device, one.paths)), None)
+        for path in EVERY_PATH
+    }
     for each in SUITED:
-        suited = [path for path in EVERY_PATH if fnmatchcase(path.without_device, each.paths)]
+        suited = [path for path, first in matching.items() if first is each]
         assert suited, each.paths
         assert all(each.every < share(path) < each.others for path in suited)
 
