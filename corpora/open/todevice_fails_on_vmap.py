@@ -34,8 +34,8 @@
 """A program that calls torch.vmap cannot be moved to another device. The pass raises "Either your tensor may
 have escaped from inside a function being vmapped".
 
-The graph records a fake tensor for each node. Those inside the vmapped function are batched, and their level of
-vmap ended with export. The pass calls `to()` on them, which no longer works. A move to the same device works.
+The graph records a fake tensor for each node. Those inside the vmapped function are batched, and their level
+of vmap ended with export. The pass calls `to()` on them, which raises.
 """
 
 import sys

@@ -16,10 +16,11 @@ from exportdiff.cli import main
 from exportdiff.core.case import Case, case_from_source
 from exportdiff.core.path import Path
 from exportdiff.judging.results import PathResult, Verdict
-from exportdiff.lab.bench.gpu import judged, moved, precision
+from exportdiff.lab.bench.gpu import judged, moved, precision, schedule
+from exportdiff.lab.bench.gpu.direct import exported
 from exportdiff.lab.bench.gpu.found import Difference, Ran, dropped
 from exportdiff.lab.bench.gpu.measure import result_of
-from exportdiff.lab.bench.gpu.schedule import Board, _Queue
+from exportdiff.lab.bench.gpu.schedule import KERNEL_ERRORS, Board, _Queue, run_tasks
 from exportdiff.lab.bench.gpu.sections import SECTIONS, impossible
 from exportdiff.lab.bench.gpu.texts import (
     BOTH_DEVICES,
@@ -100,6 +101,22 @@ def test_a_program_that_moves_wrongly_is_reported(monkeypatch: pytest.MonkeyPatc
     (found,) = moved._moved(LINEAR, "elsewhere", "cpu", 0).differences
     assert found.path == "nonstrict+todevice(elsewhere to cpu):module"
     assert "value" in found.title
+
+
+def test_a_program_with_tied_weights_is_not_expected_to_move() -> None:
+    tied = LINEAR.replace("return nn.Linear(3, 3)", "return nn.Sequential(*2 * [nn.Linear(3, 3)])")
+    assert "share memory" in moved._unfit(exported(tied, "cpu"))
+    assert moved._unfit(exported(LINEAR, "cpu")) == ""
+
+
+@pytest.mark.skipif(not KERNEL_ERRORS, reason="this torch has no torch.AcceleratorError")
+def test_a_failed_kernel_costs_one_program(monkeypatch: pytest.MonkeyPatch) -> None:
+    def failing(device: str, seed: int, index: int) -> Ran:
+        raise KERNEL_ERRORS[0]("device-side assert triggered")
+
+    monkeypatch.setattr(schedule, "section", lambda name: replace(SECTIONS[0], task=failing))
+    ran = run_tasks("paths", "cpu", 0, [0, 1])
+    assert ran == Ran(dropped=("a kernel failed: device-side assert triggered",), broken=True)
 
 
 @pytest.mark.parametrize(("form", "found"), [(2, 0), (3, 1)])
