@@ -42,6 +42,7 @@ from exportdiff.runtime.paths.transforms.apply import (
     edit_module,
     export_arguments,
     extra_arguments,
+    result_of_runner,
     shared_with_copies,
     transform_module,
     transform_program,
@@ -177,7 +178,7 @@ def _lower_and_run(
         with clock, capture_output() as printed:
             try:
                 final = transform_program(path, program, extra)
-                made = RUNNERS[path.runner].function(final)
+                made = result_of_runner(path, final)
                 lowered = transform_module(path, made, final, extra)
             except Exception as error:
                 refused = failure(error, "lower")

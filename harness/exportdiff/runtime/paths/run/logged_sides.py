@@ -25,6 +25,7 @@ from exportdiff.runtime.paths.transforms.apply import (
     export_arguments,
     extra_arguments,
     reference_case,
+    result_of_runner,
     transform_module,
     transform_program,
     varied_case,
@@ -68,7 +69,7 @@ def log_path(case: Case, path: Path, wanted: WantedCalls) -> LoggedRun:
                     stage = "lower"
                     extra = extra_arguments(path, case)
                     final = transform_program(path, program, extra)
-                    made = transform_module(path, RUNNERS[path.runner].function(final), final, extra)
+                    made = transform_module(path, result_of_runner(path, final), final, extra)
                     lowered = edit_module(path, made, extra)
                     side = replace(side, model=lowered, run=lowered)
             except Exception as error:

@@ -10,6 +10,7 @@ import torch
 from exportdiff.runtime.inputs.copies import move_model
 from exportdiff.runtime.observing.tensors import live_state, named_constants, storage_id
 from exportdiff.runtime.paths.modes import MODES
+from exportdiff.runtime.paths.runners import RUNNERS
 from exportdiff.runtime.paths.transforms.table import TRANSFORMS
 
 if TYPE_CHECKING:
@@ -106,15 +107,23 @@ def transform_program(path: Path, program: ExportedProgram, extra: ExtraArgument
     return program
 
 
-def transform_module(
-    path: Path, module: nn.Module, program: ExportedProgram, extra: ExtraArguments
-) -> nn.Module:
-    """Apply the module transforms, except those that are also applied to eager."""
+def result_of_runner(path: Path, program: ExportedProgram) -> Any:
+    """Return the runner's result, or the program if the first transform takes that instead."""
+    first = next(_of(path, "module"), None)
+    if first is not None and first.alone:
+        return program
+    return RUNNERS[path.runner].function(program)
+
+
+def transform_module(path: Path, module: Any, program: ExportedProgram, extra: ExtraArguments) -> nn.Module:
+    """Apply the module transforms to the runner's result, except those that are also applied to eager."""
     for each in _of(path, "module"):
         if not each.in_eager:
             given = (program,) if each.wants_program else ()
-            module = each.function(module, *given, *_wanted_model(each, extra))
-    return module
+            taken = program if each.alone else module
+            module = each.function(taken, *given, *_wanted_model(each, extra))
+    made: nn.Module = module
+    return made
 
 
 def edit_module(path: Path, module: nn.Module, extra: ExtraArguments) -> nn.Module:
