@@ -94,11 +94,13 @@ class _Exported:
         state = self.effect.before.state
         own = {name: snapshot(tensor) for name, tensor in program.state_dict.items()} if again else {}
         taken = {spec.target for spec in program.graph_signature.input_specs}
+        back = written_back(program, self.effect.before.inputs)
         return ExportedObservation(
             path,
             placeholders=placeholders(program, self.effect.before.inputs, {**state.tensors, **own}),
             dropped=frozenset(state.tensors) - taken,
-            written=written_back(program, self.effect.before.inputs),
+            written=back.written,
+            returned=back.returned,
             stage_effects=(self.effect,),
             may_narrow=self.may_narrow,
             exported=read_exported(program),
