@@ -13,6 +13,7 @@ from exportdiff.runtime.paths.transforms import (  # noqa: F401 - they fill the 
     programs,
     swapping,
     unflattened,
+    vectors,
 )
 from exportdiff.runtime.paths.transforms.table import ORDER, TRANSFORMS, Transform
 
