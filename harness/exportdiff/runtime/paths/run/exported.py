@@ -42,8 +42,8 @@ from exportdiff.runtime.paths.transforms.apply import (
     edit_module,
     export_arguments,
     extra_arguments,
-    result_of_runner,
     shared_with_copies,
+    takes_program,
     transform_module,
     transform_program,
 )
@@ -180,7 +180,7 @@ def _lower_and_run(
         with clock, capture_output() as printed:
             try:
                 final = transform_program(path, program, extra)
-                made = result_of_runner(path, final)
+                made = final if takes_program(path) else RUNNERS[path.runner].function(final)
                 lowered = transform_module(path, made, final, extra)
             except Exception as error:
                 refused = failure(error, "lower")

@@ -25,7 +25,7 @@ from exportdiff.runtime.paths.transforms.apply import (
     export_arguments,
     extra_arguments,
     reference_case,
-    result_of_runner,
+    takes_program,
     transform_module,
     transform_program,
     varied_case,
@@ -69,7 +69,8 @@ def log_path(case: Case, path: Path, wanted: WantedCalls) -> LoggedRun:
                     stage = "lower"
                     extra = extra_arguments(path, case)
                     final = transform_program(path, program, extra)
-                    made = transform_module(path, result_of_runner(path, final), final, extra)
+                    made = final if takes_program(path) else RUNNERS[path.runner].function(final)
+                    made = transform_module(path, made, final, extra)
                     lowered = edit_module(path, made, extra)
                     side = replace(side, model=lowered, run=lowered)
             except Exception as error:

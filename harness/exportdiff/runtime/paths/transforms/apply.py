@@ -10,7 +10,6 @@ import torch
 from exportdiff.runtime.inputs.copies import move_model
 from exportdiff.runtime.observing.tensors import live_state, named_constants, storage_id
 from exportdiff.runtime.paths.modes import MODES
-from exportdiff.runtime.paths.runners import RUNNERS
 from exportdiff.runtime.paths.transforms.table import TRANSFORMS
 
 if TYPE_CHECKING:
@@ -107,12 +106,10 @@ def transform_program(path: Path, program: ExportedProgram, extra: ExtraArgument
     return program
 
 
-def result_of_runner(path: Path, program: ExportedProgram) -> Any:
-    """Return the runner's result, or the program if the first transform takes that instead."""
+def takes_program(path: Path) -> bool:
+    """Whether the first module transform takes the program, so that the runner need not run."""
     first = next(_of(path, "module"), None)
-    if first is not None and first.alone:
-        return program
-    return RUNNERS[path.runner].function(program)
+    return first is not None and first.alone
 
 
 def transform_module(path: Path, module: Any, program: ExportedProgram, extra: ExtraArguments) -> nn.Module:
