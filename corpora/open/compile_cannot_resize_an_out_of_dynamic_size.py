@@ -4,15 +4,16 @@
 #
 # [tool.exportdiff]
 # id = "XD002"
-# title = "torch.compile: error in the second call of an op whose out= has to be resized"
+# title = "torch.compile: error in the second call of an op whose out= tensor has to be resized"
 # harm = "obscure error"
 # reach = "contrived"
 # reach-because = "an out= that has to be resized, of which eager warns"
 # topics = ["in-place", "dynamic-sizes"]
 # cause = """
-# TorchInGraphFunctionVariable.call_function compares the shape of out= before and after the fake kernel,
-# to break the graph where it was resized; the fake kernel itself cannot resize a tensor whose size is
-# symbolic since the second call."""
+# Dynamo wants to break the graph in this case ("Shape mismatch with out= tensor variant"), but asks only
+# after the fake kernel has run. In the second call the sizes are symbolic, and the fake kernel cannot resize
+# such a tensor: "tried to directly modify sizes for customized tensor". Dynamo should compare the sizes
+# before."""
 # path = "compile:compiled@cpu"
 # check = "guards"
 # kind = "crash"
@@ -32,12 +33,12 @@
 # "2.14.1" = "fixed"
 # "2.15.0" = "fixed"
 # ///
-"""Any operator with `out=`, once in the right size and then in another: eager resizes it, with a warning.
+"""An operator with `out=` gets a tensor that it must resize. Eager warns and resizes it, torch.compile
+raises.
 
-Dynamo means to break the graph at a resized `out=` ("Shape mismatch with out= tensor variant"), but looks
-only when the fake kernel has run. The second size makes the sizes symbolic, and the fake kernel cannot
-resize such a tensor: "tried to directly modify sizes for customized tensor". Where the first call is the
-one that resizes, the graph is broken as it should be.
+Dynamo wants to break the graph in this case ("Shape mismatch with out= tensor variant"), but asks only after
+the fake kernel has run. In the second call the sizes are symbolic, and the fake kernel cannot resize such a
+tensor: "tried to directly modify sizes for customized tensor". Dynamo should compare the sizes before.
 """
 
 import sys

@@ -10,8 +10,9 @@
 # reach-because = "a model catches what its module raises, and a hook of the module writes to state"
 # topics = ["hooks", "exceptions"]
 # cause = """
-# Module._call_impl returns inner() before its try statement, which runs such hooks, if
-# torch.compiler.is_compiling()."""
+# `Module._call_impl` skips the code for such hooks if `torch.compiler.is_compiling()`. A comment calls this
+# "technically not behavior equivalent", as it is "incredibly unlikely" that Dynamo will support exceptions
+# that are raised in a module and caught later. Dynamo supports them now, so that the code can run."""
 # path = "compile:compiled@cpu"
 # check = "outputs"
 # kind = "mismatch"
@@ -35,10 +36,9 @@
 # ///
 """A hook with always_call=True counts calls, also those that raise. Compiled, it does not count these.
 
-This is intended. A comment in torch says: "This is technically not behavior equivalent when compiling, but
-it's incredibly unlikely we will ever support throwing an exception in NN module, and then catching it here,
-and then reraising it, and then catching it again, and expecting the resulting frame to be compiled." That is
-outdated: Dynamo traces try and except now. Strict export gives the same graph.
+`Module._call_impl` skips the code for such hooks if `torch.compiler.is_compiling()`. A comment calls this
+"technically not behavior equivalent", as it is "incredibly unlikely" that Dynamo will support exceptions that
+are raised in a module and caught later. Dynamo supports them now, so that the code can run.
 """
 
 import sys

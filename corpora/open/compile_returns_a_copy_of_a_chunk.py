@@ -10,8 +10,9 @@
 # reach-because = "a state updated with gradients, a chunk of it returned, and the state written to later"
 # topics = ["views", "in-place"]
 # cause = """
-# Views by chunk that require grad are returned by the graph, to hide them from autograd; that of an updated
-# input is a view of the new value, which is copied into the input."""
+# The graph computes the new value of x, copies it into x, and returns a chunk of the new value instead of x.
+# For outputs of multi-output views that require grad, AOTAutograd does not make the view again from the
+# input. It should do so if the input is updated."""
 # path = "compile:aot_eager@cpu"
 # check = "aliasing"
 # kind = "mismatch"
@@ -32,9 +33,12 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""`x.add_(self.w); return x.chunk(2)[0]` returns a view of x in eager, so it shows later writes to x.
+"""`x.add_(self.w); return x.chunk(2)[0]` returns a view of x in eager, which shows later writes to x.
+Compiled, it does not.
 
-Compiled it has separate memory: that of the value which is copied into x.
+The graph computes the new value of x, copies it into x, and returns a chunk of the new value instead of x.
+For outputs of multi-output views that require grad, AOTAutograd does not make the view again from the input.
+It should do so if the input is updated.
 """
 
 import sys

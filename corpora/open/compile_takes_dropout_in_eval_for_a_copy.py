@@ -10,8 +10,7 @@
 # reach-because = "an in-place operator right after dropout in eval mode"
 # topics = ["random", "in-place", "train-eval"]
 # cause = """
-# The decomposition of dropout returns input.clone() where train is false, while the operator returns its
-# input."""
+# The decomposition of dropout returns `input.clone()` if `train` is False. It should return `input`."""
 # path = "compile:aot_eager@cpu"
 # check = "inputs"
 # kind = "mismatch"
@@ -31,9 +30,9 @@
 # "2.14.1" = "fixed"
 # "2.15.0" = "fixed"
 # ///
-"""Dropout in eval mode returns its input, so `add_` changes `x` in eager; compiled, `x` does not change.
+"""Dropout in eval mode returns its input, so that `add_` changes x in eager. Compiled, x does not change.
 
-The decomposition by which AOTAutograd traces dropout returns `input.clone()`.
+The decomposition of dropout returns `input.clone()` if `train` is False. It should return `input`.
 """
 
 import sys

@@ -10,8 +10,9 @@
 # reach-because = "a buffer of two names that is updated, or an input transposed in place"
 # topics = ["buffers", "tied-weights", "in-place"]
 # cause = """
-# create_aot_state and the wrappers for aliased inputs refuse this with a message only if is_export is set,
-# which aot_export_joint_with_descriptors leaves off."""
+# The counter is an argument of the graph twice, and is written to. AOTAutograd refuses this in plain words,
+# but only if `is_export` is set, and `aot_export_joint_with_descriptors` does not set it. It goes on, and the
+# assertion fails in `aot_stage2_export`."""
 # path = "nonstrict+decompose:module@cpu"
 # check = "outputs"
 # kind = "crash"
@@ -37,11 +38,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""A model with a counter under two names exports, but run_decompositions raises AssertionError.
+"""A model with a counter under two names exports, but run_decompositions fails an internal assertion.
 
-The buffer is among the arguments of the graph twice, and written to. AOTAutograd has wrappers for that, which
-refuse with a message for the author where it exports; but that is asked under is_export only, which
-aot_export_joint_with_descriptors leaves at False, so that they wrap and aot_stage2_export finds no graph.
+The counter is an argument of the graph twice, and is written to. AOTAutograd refuses this in plain words, but
+only if `is_export` is set, and `aot_export_joint_with_descriptors` does not set it. It goes on, and the
+assertion fails in `aot_stage2_export`.
 """
 
 import sys

@@ -11,8 +11,9 @@
 # evidence = ["https://github.com/pytorch/pytorch/issues/137274"]
 # topics = ["autocast", "recurrent"]
 # cause = """
-# run_decompositions takes composite operators apart in FunctionalTensorMode.__torch_dispatch__, where the
-# dispatch keys of autocast are excluded; einsum has no autocast rule, and bmm gets none."""
+# einsum is composed of other operators, among them bmm, for which autocast has a rule. Eager and the exported
+# program run them with autocast. run_decompositions decomposes einsum in
+# `FunctionalTensorMode.__torch_dispatch__`, where autocast is off."""
 # path = "nonstrict+decompose:module@cpu"
 # check = "outputs"
 # kind = "mismatch"
@@ -31,10 +32,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""einsum gives bfloat16 within autocast; the decomposed program gives float32.
+"""Within autocast, einsum gives bfloat16. The decomposed program gives float32.
 
-einsum is made of other operators, among them bmm, which autocast has a rule for. Eager and the exported
-program run it with autocast. run_decompositions takes it apart where autocast is off.
+einsum is composed of other operators, among them bmm, for which autocast has a rule. Eager and the exported
+program run them with autocast. run_decompositions decomposes einsum in
+`FunctionalTensorMode.__torch_dispatch__`, where autocast is off.
 """
 
 import sys

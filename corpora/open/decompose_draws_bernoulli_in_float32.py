@@ -9,7 +9,9 @@
 # reach = "contrived"
 # reach-because = "torch.bernoulli in a float64 model: other values for the same seed"
 # topics = ["random", "dtypes"]
-# cause = "The kernel draws as wide as its probabilities are, the decomposition always in float32."
+# cause = """
+# The kernel draws float64 random numbers for float64 probabilities. The decomposition always draws float32.
+# It should use the dtype of the probabilities."""
 # path = "nonstrict+decompose:module@cpu"
 # check = "outputs"
 # kind = "mismatch"
@@ -28,7 +30,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""After run_decompositions, a model draws other values from float64 probabilities with the same seed."""
+"""With the same seed, the decomposed program draws other values from float64 probabilities than eager.
+
+The kernel draws float64 random numbers for float64 probabilities. The decomposition always draws float32. It
+should use the dtype of the probabilities.
+"""
 
 import sys
 

@@ -4,14 +4,15 @@
 #
 # [tool.exportdiff]
 # id = "XD046"
-# title = "run_decompositions: drops detach(), so fake quantization raises that its scale requires grad"
+# title = "run_decompositions: drops detach(), so that fake quantization raises: its scale requires grad"
 # harm = "obscure error"
 # reach = "occasional"
 # reach-because = "observers and fake quantization: a decomposed model raises unless called under no_grad"
 # topics = ["no-grad", "quantization"]
 # cause = """
-# The default table decomposes detach into alias (nop_decomposition), but ep.module() runs the graph with
-# autograd on: what forward detaches has a history there, and an operator that allows none raises."""
+# The default table replaces `detach` by `alias` (`nop_decomposition`). A comment there says that this is
+# right only if the graph runs without autograd, but `ep.module()` runs with it. `run_decompositions({})`
+# keeps detach, and works."""
 # path = "nonstrict+decompose:module@cpu"
 # check = "outputs"
 # kind = "crash"
@@ -33,10 +34,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""The model computes its scale from detached activations; the decomposed program raises when it is called.
+"""The model computes a scale from detached activations. The decomposed program raises when it is called.
 
-The comment at nop_decomposition says that it is only valid if the graph runs without autograd. The program
-runs with it, as long as its parameters require gradients. run_decompositions({}) keeps detach, and runs.
+The default table replaces `detach` by `alias` (`nop_decomposition`). A comment there says that this is right
+only if the graph runs without autograd, but `ep.module()` runs with it. `run_decompositions({})` keeps
+detach, and works.
 """
 
 import sys

@@ -10,8 +10,9 @@
 # reach-because = "draft_export of any model with torch.cond and a dynamic size: raises"
 # topics = ["control-flow", "dynamic-sizes"]
 # cause = """
-# MetaConverter.meta_tensor makes the real tensor for a fake one by the sizes of the fake one, which are
-# symbolic where that was made fake before."""
+# Under draft_export, fake tensors carry real ones. To trace torch.cond, Dynamo makes the fake input fake
+# again. `MetaConverter.meta_tensor` then makes a new real tensor with `torch.empty_strided` and the sizes of
+# the fake one, which are symbolic. It should copy the real tensor that there is."""
 # path = "draft:module@cpu"
 # check = "outputs"
 # kind = "crash"
@@ -33,10 +34,12 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""torch.export.export takes the model; draft_export, which should accept at least as much, raises.
+"""torch.export exports torch.cond on a tensor of dynamic size. draft_export, which should accept more,
+raises.
 
-Under draft_export fake tensors carry real ones. To trace torch.cond, Dynamo makes the fake input fake once
-more: its symbolic sizes are given to torch.empty_strided, which is to make a real tensor.
+Under draft_export, fake tensors carry real ones. To trace torch.cond, Dynamo makes the fake input fake again.
+`MetaConverter.meta_tensor` then makes a new real tensor with `torch.empty_strided` and the sizes of the fake
+one, which are symbolic. It should copy the real tensor that there is.
 """
 
 import sys

@@ -10,8 +10,9 @@
 # reach-because = "squeeze_, unsqueeze_ or set_ on an input, in a draft export"
 # topics = ["in-place"]
 # cause = """
-# squeeze_ changes the rank of the real tensor of the fake input; export restores the fake one alone, and
-# reads a size of the real one for each dimension of the fake one."""
+# draft_export keeps a real tensor for each fake one, and `squeeze_` changes the rank of both. After tracing,
+# export restores the shape of the fake input, not that of its real tensor. `_free_unbacked_symbols_with_path`
+# then reads a size of the real one for each dimension of the fake one."""
 # path = "draft:module@cpu"
 # check = "outputs"
 # kind = "crash"
@@ -29,10 +30,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""torch.export.export takes this model, draft_export raises IndexError.
+"""The model squeezes its input in place. torch.export accepts it, draft_export raises IndexError.
 
-draft_export carries a real tensor for each fake one. squeeze_ changes the rank of both; when export has
-traced the model, it gives the fake input its rank back, and not the real tensor.
+draft_export keeps a real tensor for each fake one, and `squeeze_` changes the rank of both. After tracing,
+export restores the shape of the fake input, not that of its real tensor. `_free_unbacked_symbols_with_path`
+then reads a size of the real one for each dimension of the fake one.
 """
 
 import sys

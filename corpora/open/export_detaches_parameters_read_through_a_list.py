@@ -11,8 +11,9 @@
 # evidence = ["https://github.com/pytorch/pytorch/issues/163303"]
 # topics = ["constants"]
 # cause = """
-# Non-strict export traces with fake tensors where parameters are registered; a list or an attribute keeps
-# the real one, which becomes a constant, detached."""
+# For tracing, `_non_strict_export` replaces registered parameters by fake tensors. The list still has the
+# real parameters, which tracing takes for unknown tensors. They should be recognized. Strict export is
+# right."""
 # path = "nonstrict:module@cpu"
 # check = "gradients"
 # kind = "mismatch"
@@ -32,10 +33,10 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""A registered parameter that is read through a list becomes a constant of the program, without gradient.
+"""A registered parameter that forward reads from a list becomes a constant of the program, without gradient.
 
-_reparametrize_module puts fake tensors where parameters are registered. The list goes on holding the real
-parameters, and tracing takes them for tensors that the model does not know. Strict export is right.
+For tracing, `_non_strict_export` replaces registered parameters by fake tensors. The list still has the real
+parameters, which tracing takes for unknown tensors. They should be recognized. Strict export is right.
 """
 
 import sys

@@ -9,9 +9,7 @@
 # reach = "occasional"
 # reach-because = "hooks that scale, clip or reverse gradients, in a model that is trained after export"
 # topics = ["hooks"]
-# cause = """
-# Tensor.register_hook calls no operator: the hook is put on a fake tensor of the trace, and no graph records
-# it."""
+# cause = "`Tensor.register_hook` calls no operator, so that no graph records it. Export should refuse it."
 # path = "nonstrict:module@cpu"
 # check = "gradients"
 # kind = "mismatch"
@@ -30,7 +28,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""In eager the hook doubles the gradient. The exported program has no hook, and gives no warning."""
+"""In eager, a hook that forward registers on a tensor doubles the gradient. The program has no hook, and
+nothing warns.
+
+`Tensor.register_hook` calls no operator, so that no graph records it. Export should refuse it.
+"""
 
 import sys
 

@@ -10,8 +10,8 @@
 # reach-because = "models that seed their noise in forward, so that every call draws the same"
 # topics = ["random"]
 # cause = """
-# torch.manual_seed is Python and calls no operator, so the trace runs it for real and records nothing. Strict
-# export refuses it."""
+# `torch.manual_seed` calls no operator: tracing runs it for real and records nothing, so that export also
+# seeds the generator of the process. Strict export refuses it; non-strict export should, too."""
 # path = "nonstrict:module@cpu"
 # check = "outputs"
 # kind = "mismatch"
@@ -34,9 +34,10 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""The model seeds its noise, so eager returns the same result in every call; the program does not.
+"""The model seeds its noise, so that eager returns the same result in every call. The program does not.
 
-Export itself has seeded the generator of the whole process.
+`torch.manual_seed` calls no operator: tracing runs it for real and records nothing, so that export also seeds
+the generator of the process. Strict export refuses it; non-strict export should, too.
 """
 
 import sys

@@ -4,14 +4,14 @@
 #
 # [tool.exportdiff]
 # id = "XD098"
-# title = "torch.export: unhashable SymInt if torch.cond gets a column of a matrix with dynamic rows"
+# title = "torch.export: \"unhashable SymInt\" if torch.cond gets a column of a matrix with dynamic rows"
 # harm = "obscure error"
 # reach = "occasional"
 # reach-because = "a column of a matrix with dynamic rows, given to torch.cond"
 # topics = ["control-flow", "dynamic-sizes"]
 # cause = """
-# _automatic_dynamic looks for SymInts among the sizes alone; a tensor with static sizes and a symbolic
-# stride goes on to a dict lookup of that stride."""
+# Dynamo traces the branches. `_automatic_dynamic` treats a tensor as dynamic if one of its sizes is symbolic,
+# and does not ask for strides. It looks each stride up in a dict, and a SymInt cannot be hashed."""
 # path = "nonstrict:module@cpu"
 # check = "outputs"
 # kind = "crash"
@@ -30,7 +30,7 @@
 # fix = "dynamic_stride_alone"
 # upstream = ""
 # upstream-searched = "2026-11-26"
-# at-fault = "torch/_dynamo/variables/builder.py, _automatic_dynamic: looks for SymInts among the sizes alone"
+# at-fault = "torch/_dynamo/variables/builder.py, _automatic_dynamic: looks for SymInts in the sizes only"
 # workaround = "code"
 #
 # [tool.exportdiff.versions]
@@ -40,11 +40,10 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""A column of `x` has two elements, and between them lies the dynamic size of a row.
+"""`x[:, 0]` has two elements, and a dynamic stride. Passed to torch.cond, it makes export fail.
 
-cond, map and their like have Dynamo trace their functions. A tensor with a dynamic size keeps it there; the
-code does not expect a dynamic stride alone. record_automatic_dynamic looks each stride up in a dict, and a
-SymInt cannot be hashed: "unhashable type: non-nested SymInt".
+Dynamo traces the branches. `_automatic_dynamic` treats a tensor as dynamic if one of its sizes is symbolic,
+and does not ask for strides. It looks each stride up in a dict, and a SymInt cannot be hashed.
 """
 
 import sys

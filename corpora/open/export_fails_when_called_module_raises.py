@@ -10,8 +10,8 @@
 # reach-because = "a model that tries one submodule, and takes another one if the first raises"
 # topics = ["exceptions"]
 # cause = """
-# Tracer.call_module puts the submodule on its stack, and does not take it off if the call raises. At the
-# end of the call above, another module than expected is on top."""
+# `Tracer.call_module` puts the submodule on a stack and takes it off after the call, but not if the call
+# raises. It should use try and finally."""
 # path = "nonstrict:module@cpu"
 # check = "outputs"
 # kind = "crash"
@@ -30,7 +30,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""The model catches the error of its submodule and goes on. Export raises AssertionError."""
+"""forward catches an error of its submodule and goes on. Non-strict export raises AssertionError.
+
+`Tracer.call_module` puts the submodule on a stack and takes it off after the call, but not if the call
+raises. It should use try and finally.
+"""
 
 import sys
 
@@ -74,5 +78,5 @@ if __name__ == "__main__":
     except AssertionError as error:
         if "Unexpected key" not in str(error):
             raise
-        sys.exit(f"BUG: eager raises nothing, the program AssertionError raises {error}")
+        sys.exit(f"BUG: eager raises nothing, export raises AssertionError: {error}")
     print(f"ok: eager gives {expected}, the program {got}")

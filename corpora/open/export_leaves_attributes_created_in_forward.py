@@ -11,8 +11,8 @@
 # evidence = ["zoo:transformers/segformer", "https://github.com/pytorch/pytorch/issues/155114"]
 # topics = ["attributes", "kv-cache"]
 # cause = """
-# _restore_all_module_attributes updates each module's __dict__ with the old values, and so keeps
-# attributes that did not exist before."""
+# Non-strict export restores all attributes after tracing, with `module.__dict__.update(old)`. This does not
+# delete attributes that are new. The cached fake tensor stays on the model."""
 # path = "nonstrict:module@cpu"
 # check = "purity"
 # kind = "mismatch"
@@ -31,11 +31,10 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""After an export, a model that caches a tensor in its first call returns fake tensors in eager.
+"""A model caches a tensor in its first call. If it was exported first, it returns fake tensors in eager.
 
-Non-strict export means to put all attributes back as they were, but does so with `__dict__.update` of the old
-ones: what did not exist before is never deleted. The cached fake tensor stays, the next eager call finds it
-and returns a FakeTensor without data.
+Non-strict export restores all attributes after tracing, with `module.__dict__.update(old)`. This does not
+delete attributes that are new. The cached fake tensor stays on the model.
 """
 
 import sys

@@ -10,7 +10,8 @@
 # reach-because = "the angle of a transposed complex tensor: recorded strides are wrong"
 # topics = ["layout", "dtypes"]
 # cause = """
-# meta_angle makes a result like the argument; the kernel for complex numbers makes a contiguous one."""
+# The kernel for complex numbers makes a contiguous result. `meta_angle` uses `empty_like`, which keeps the
+# strides. A compiler that plans views by the recorded strides makes mistakes."""
 # path = "nonstrict:module@cpu"
 # check = "fake"
 # kind = "mismatch"
@@ -28,7 +29,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""The angle of a transposed complex tensor is contiguous; the graph records transposed strides."""
+"""torch.angle of a transposed complex tensor is contiguous. The graph records transposed strides.
+
+The kernel for complex numbers makes a contiguous result. `meta_angle` uses `empty_like`, which keeps the
+strides. A compiler that plans views by the recorded strides makes mistakes.
+"""
 
 import sys
 

@@ -10,8 +10,8 @@
 # reach-because = "a model that tries a view, and does something else if it does not fit"
 # topics = ["exceptions"]
 # cause = """
-# proxy_call makes the node of an operator before it runs it, and leaves it in the graph if the operator
-# raises."""
+# `proxy_call` makes the node of an operator before it runs the operator, and leaves it in the graph if the
+# operator raises."""
 # path = "nonstrict:module@cpu"
 # check = "outputs"
 # kind = "crash"
@@ -30,9 +30,10 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""The model tries a view, and catches the error if that fails. The exported program raises.
+"""The model tries a view, and catches the error if it does not fit. The exported program raises this error.
 
-The export goes the way of the except, but the view has a node in the graph.
+`proxy_call` makes the node of an operator before it runs the operator, and leaves it in the graph if the
+operator raises.
 """
 
 import sys

@@ -10,8 +10,9 @@
 # reach-because = "a traced model that returns a dict of outputs, which a caller completes"
 # topics = ["graph-modules", "containers"]
 # cause = """
-# Non-strict export runs a GraphModule with an Interpreter, and takes the structure of the outputs from the
-# arguments of the output node, where containers are immutable."""
+# torch.fx stores containers in its graphs as immutable ones. Non-strict export runs the GraphModule with an
+# Interpreter, and takes the structure of the result from there. It should return plain containers, as strict
+# export does."""
 # path = "nonstrict:module@cpu"
 # check = "outputs"
 # kind = "mismatch"
@@ -37,9 +38,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""The result of torch.fx.symbolic_trace returns a dict. The exported program returns an immutable_dict.
+"""A GraphModule returns a dict. The exported program returns an immutable_dict, and callers cannot add to it.
 
-Assigning to it raises. Non-strict export alone does so.
+torch.fx stores containers in its graphs as immutable ones. Non-strict export runs the GraphModule with an
+Interpreter, and takes the structure of the result from there. It should return plain containers, as strict
+export does.
 """
 
 import sys

@@ -4,14 +4,15 @@
 #
 # [tool.exportdiff]
 # id = "XD177"
-# title = "pipeline: a stage swaps a buffer called mean with the result of x.mean()"
+# title = "pipeline: exchanges a buffer called mean with the result of x.mean()"
 # harm = "silently wrong"
 # reach = "occasional"
 # reach-because = "a buffer called mean next to x.mean(): silently exchanged"
 # topics = ["names", "buffers"]
 # cause = """
-# Pipe._from_traced recognizes the inputs of a stage that are state by the node names of the split module,
-# while the stage names them as the traced graph does."""
+# In the traced graph, `x.mean()` is the node `mean`, and the buffer is `mean_1`; the inputs of the stage have
+# these names. In the graph of stages, the buffer is `mean`. `Pipe._from_traced` uses this name to find the
+# input of the stage that is the buffer."""
 # path = "pipeline:stages@cpu"
 # check = "outputs"
 # kind = "mismatch"
@@ -30,10 +31,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""The second stage should subtract the buffer `mean` from the mean of `x`. It silently does the reverse.
+"""The second stage should compute `x.mean() - self.mean`. It computes the reverse.
 
-In the traced graph `x.mean()` is the node `mean`, the buffer is `mean_1`, and so the inputs of the stage are
-named. Which of them are state is looked up by the names in the split module, where the buffer is `mean`.
+In the traced graph, `x.mean()` is the node `mean`, and the buffer is `mean_1`; the inputs of the stage have
+these names. In the graph of stages, the buffer is `mean`. `Pipe._from_traced` uses this name to find the
+input of the stage that is the buffer.
 """
 
 import sys

@@ -10,8 +10,9 @@
 # reach-because = "a model that tries one submodule, and takes another one if the first raises"
 # topics = ["exceptions"]
 # cause = """
-# A pre-hook marks where a call begins, a hook where it ends and what its specs are. The hook does not run
-# if the call raises, and the pass that collects the marks looks its specs up."""
+# A pre-hook marks the start of the call, a hook marks its end and stores the signature. If the call raises,
+# the hook does not run, and `CollectTracepointsPass` does not find the signature. (Non-strict export fails as
+# well, but for another reason before this one.)"""
 # path = "strict+preserve:unflatten@cpu"
 # check = "outputs"
 # kind = "crash"
@@ -31,9 +32,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""The model catches the error of its preserved submodule and goes on. Export raises KeyError.
+"""forward catches the error of its preserved submodule and goes on. Export raises KeyError.
 
-Non-strict export fails as well, but has another bug before it comes to this one.
+A pre-hook marks the start of the call, a hook marks its end and stores the signature. If the call raises, the
+hook does not run, and `CollectTracepointsPass` does not find the signature. (Non-strict export fails as well,
+but for another reason before this one.)
 """
 
 import sys
@@ -88,5 +91,5 @@ if __name__ == "__main__":
     try:
         expected, got = show()
     except KeyError as error:
-        sys.exit(f"BUG: eager raises nothing, the program KeyError raises {error}")
+        sys.exit(f"BUG: eager raises nothing, export raises KeyError: {error}")
     print(f"ok: eager gives {expected}, the program {got}")

@@ -10,8 +10,8 @@
 # reach-because = "a part of a model exported with what the part before it gives, and the program copied"
 # topics = ["copies"]
 # cause = """
-# ExportedProgram keeps the example inputs with their autograd history, and a tensor that is no leaf cannot be
-# copied."""
+# ExportedProgram stores the example inputs with their autograd history, and deepcopy refuses tensors that are
+# no leaves. The program should store detached tensors."""
 # path = "nonstrict+deepcopy:module@cpu"
 # check = "outputs"
 # kind = "crash"
@@ -30,9 +30,10 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""The head is exported with the output of the backbone. A deep copy of the program raises RuntimeError.
+"""A head is exported with the output of its backbone. A deep copy of the program raises RuntimeError.
 
-The program only needs the example for reference. With `.detach()` on it, the copy works.
+ExportedProgram stores the example inputs with their autograd history, and deepcopy refuses tensors that are
+no leaves. The program should store detached tensors.
 """
 
 import copy

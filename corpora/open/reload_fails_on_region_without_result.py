@@ -10,8 +10,8 @@
 # reach-because = "a no_grad block that only updates something: a saved program cannot be loaded"
 # topics = ["no-grad", "buffers"]
 # cause = """
-# deserialize_outputs returns at once for a node without outputs and leaves it without meta["val"], which
-# the verifier demands of a higher-order operator."""
+# The node of such a block has an empty tuple for its result. `deserialize_outputs` returns early if there are
+# no outputs, and does not set `meta["val"]`, which the verifier demands."""
 # path = "nonstrict+reload:unflatten@cpu"
 # check = "outputs"
 # kind = "crash"
@@ -40,11 +40,10 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""A no_grad region that only updates its input: saving raises nothing, loading raises SpecViolationError.
+"""A no_grad block only updates the input. The program can be saved, but loading it raises SpecViolationError.
 
-Such a region has an empty tuple for its `val`. Saving writes no outputs for it. deserialize_outputs returns
-at once where there are none, and leaves the node without `val`, which the verifier allows only for an
-operator whose schema returns nothing; a higher-order operator has none.
+The node of such a block has an empty tuple for its result. `deserialize_outputs` returns early if there are
+no outputs, and does not set `meta["val"]`, which the verifier demands.
 """
 
 import io

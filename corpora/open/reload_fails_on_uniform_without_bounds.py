@@ -10,8 +10,9 @@
 # reach-because = "a model that draws noise with uniform_(), and is saved and loaded"
 # topics = ["random"]
 # cause = """
-# deserialize_inputs appends an argument whose name is a keyword of Python, as from is, without asking whether
-# it was saved; an argument that has its default is not saved."""
+# The schema of aten.uniform_ has the arguments `from` and `to`, with defaults. An argument with its default
+# value is not saved, but `deserialize_inputs` expects every argument whose name is a Python keyword: KeyError
+# 'from'."""
 # path = "nonstrict+reload:module@cpu"
 # check = "outputs"
 # kind = "crash"
@@ -33,9 +34,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""The program is saved, and cannot be loaded: the log shows KeyError: 'from'.
+"""A program that calls `uniform_()` can be saved, but loading it raises RuntimeError.
 
-The schema of aten.uniform_ has the arguments from and to, which have defaults.
+The schema of aten.uniform_ has the arguments `from` and `to`, with defaults. An argument with its default
+value is not saved, but `deserialize_inputs` expects every argument whose name is a Python keyword: KeyError
+'from'.
 """
 
 import io

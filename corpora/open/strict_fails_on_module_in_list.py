@@ -4,14 +4,15 @@
 #
 # [tool.exportdiff]
 # id = "XD203"
-# title = "torch.export(strict=True): KeyError for a parameter, or a module, in a plain list"
+# title = "torch.export(strict=True): KeyError for a module or a parameter in a plain list"
 # harm = "obscure error"
 # reach = "occasional"
 # reach-because = "a list in place of an nn.ModuleList is a usual mistake; non-strict export takes it"
 # topics = ["constants"]
 # cause = """
-# Dynamo makes the parameter one of the traced module, whose names are then replaced by those of the original
-# module. The original has not registered it, so _get_param_buffer_mapping has no name for it."""
+# Dynamo registers the weights of the layer on the traced module. `_rewrite_dynamo_tensor_constants` makes
+# constants of buffers that the model does not have, but not of parameters, so that
+# `_get_param_buffer_mapping` looks for their names in vain."""
 # path = "strict:module@cpu"
 # check = "outputs"
 # kind = "crash"
@@ -31,7 +32,7 @@
 # upstream-match = "mechanism"
 # upstream-fix = "https://github.com/pytorch/pytorch/pull/185728"
 # upstream-searched = "2026-11-26"
-# at-fault = "torch/export/_trace.py, _rewrite_dynamo_tensor_constants: looks at buffers alone"
+# at-fault = "torch/export/_trace.py, _rewrite_dynamo_tensor_constants: handles buffers only"
 # workaround = "none: keep the modules in an nn.ModuleList, which makes their parameters some of the model"
 #
 # [tool.exportdiff.versions]
@@ -41,7 +42,13 @@
 # "2.14.1" = "fixed"
 # "2.15.0" = "fixed"
 # ///
-"""A layer in a plain list is not registered, so its weights are constants; strict export raises KeyError."""
+"""A layer is in a plain list. Strict export raises KeyError without a message; non-strict export accepts the
+model.
+
+Dynamo registers the weights of the layer on the traced module. `_rewrite_dynamo_tensor_constants` makes
+constants of buffers that the model does not have, but not of parameters, so that `_get_param_buffer_mapping`
+looks for their names in vain.
+"""
 
 import sys
 

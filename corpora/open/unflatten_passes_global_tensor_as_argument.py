@@ -4,14 +4,14 @@
 #
 # [tool.exportdiff]
 # id = "XD263"
-# title = "unflatten: the second preserved submodule that reads a global tensor gets it as an argument"
+# title = "unflatten: a preserved submodule that reads a global tensor may get it as an argument"
 # harm = "obscure error"
 # reach = "occasional"
 # reach-because = "preserved submodules that read one tensor of Python's global scope, replaced"
 # topics = ["constants"]
 # cause = """
-# lift_constants_pass names a tensor that is no attribute of the model after the module that reads it first,
-# and unflatten passes it to the others as a further argument."""
+# `lift_constants_pass` makes a constant of the tensor, and names it after the first module that reads it:
+# `first.lifted_tensor_0`. unflatten passes it to `second` as an argument, against its preserved signature."""
 # path = "nonstrict+preserve+swap_one:unflatten@cpu"
 # check = "outputs"
 # kind = "crash"
@@ -23,7 +23,7 @@
 # upstream = "https://github.com/pytorch/pytorch/pull/115222"
 # upstream-match = "place"
 # upstream-searched = "2026-11-26"
-# at-fault = "torch/_export/passes/lift_constants_pass.py, get_constant_fqn: names the first reader alone"
+# at-fault = "torch/_export/passes/lift_constants_pass.py, get_constant_fqn: names the first reader only"
 # workaround = "code"
 #
 # [tool.exportdiff.versions]
@@ -33,10 +33,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""The call of `second` gets two arguments, against its preserved signature: no eager module can replace it.
+"""Two preserved submodules read one global tensor. The second cannot be replaced, since unflatten passes it
+two arguments.
 
-The exported program knows the tensor as `first.lifted_tensor_0`. unflatten has no name for it that begins
-with `second`, and hands it over in front of `x`.
+`lift_constants_pass` makes a constant of the tensor, and names it after the first module that reads it:
+`first.lifted_tensor_0`. unflatten passes it to `second` as an argument, against its preserved signature.
 """
 
 import sys

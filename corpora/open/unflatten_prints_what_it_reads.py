@@ -10,7 +10,8 @@
 # reach-because = "a preserved submodule whose buffer its parent updates: lines on standard output"
 # topics = ["buffers"]
 # cause = """
-# _IVals.read prints a line for each intermediate value of a mutation."""
+# `_IVals.read` has a print for each updated buffer that a preserved submodule reads. It is left from
+# debugging."""
 # path = "nonstrict+preserve:unflatten@cpu"
 # check = "purity"
 # kind = "mismatch"
@@ -29,10 +30,9 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""The model updates a buffer of `child` before the call; unflatten says "Checking mutability ..." about it.
+"""unflatten prints "Checking mutability ..." on standard output for some models.
 
-The print that says so is unconditional: a program that writes results to standard output has these lines
-among them.
+`_IVals.read` has a print for each updated buffer that a preserved submodule reads. It is left from debugging.
 """
 
 import contextlib

@@ -10,8 +10,8 @@
 # reach-because = "a non-persistent buffer shared by two modules and updated"
 # topics = ["tied-weights", "buffers"]
 # cause = """
-# The loop that restores constants enters the clone under its own identity, _id(constant) once constant is
-# the clone, where no other name of the constant looks for it."""
+# The loop over constants should clone each of them once. It stores the clone under `_id(constant)` after
+# `constant = constant.clone()`, so under the identity of the clone, and never finds it again."""
 # path = "nonstrict:unflatten@cpu"
 # check = "sharing"
 # kind = "mismatch"
@@ -31,11 +31,10 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""Two modules share a non-persistent buffer. After unflatten, an update in one is not visible in the other.
+"""Two modules share a non-persistent buffer. Unflattened, an update in one is not visible in the other.
 
-The loop that restores constants means to clone each of them once, but looks the clone up under the identity
-of the clone itself (`_id(constant)` after `constant = constant.clone()`), so every name gets a separate
-clone. One call leaves 1 in child.count; in the unflattened module it leaves 0.
+The loop over constants should clone each of them once. It stores the clone under `_id(constant)` after
+`constant = constant.clone()`, so under the identity of the clone, and never finds it again.
 """
 
 import sys

@@ -41,6 +41,7 @@ from exportdiff.runtime.paths.runners import RUNNERS
 from exportdiff.runtime.paths.transforms.apply import (
     edit_module,
     export_arguments,
+    export_settings,
     extra_arguments,
     shared_with_copies,
     takes_program,
@@ -119,7 +120,7 @@ def _export(case: Case, path: Path, clock: Stopwatch, modes: Collection[str]) ->
     program: ExportedProgram | None = None
     refused: Failure | None = None
     with restore_modes():
-        with clock, capture_output() as printed:
+        with clock, capture_output() as printed, export_settings(path):
             try:
                 program = export(model, inputs, shapes, export_arguments(path, model))
             except Exception as error:
@@ -177,7 +178,7 @@ def _lower_and_run(
     final, lowered, made = program, None, None
     refused: Failure | None = None
     with restore_modes():
-        with clock, capture_output() as printed:
+        with clock, capture_output() as printed, export_settings(path):
             try:
                 final = transform_program(path, program, extra)
                 made = final if takes_program(path) else RUNNERS[path.runner].function(final)
