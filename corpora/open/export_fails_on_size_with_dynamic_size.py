@@ -31,7 +31,7 @@
 # upstream = "https://github.com/pytorch/pytorch/issues/149158"
 # upstream-match = "place"
 # upstream-searched = "2026-11-26"
-# at-fault = "torch/export/dynamic_shapes.py, _tree_map_with_path: makes a list of the parts of a torch.Size"
+# at-fault = "torch/export/dynamic_shapes.py, _tree_map_with_path: a torch.Size is taken apart into a list"
 # workaround = "code"
 #
 # [tool.exportdiff.versions]
