@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pathlib
 import subprocess
+import textwrap
 from dataclasses import replace
 from email import message_from_bytes
 from email.policy import default
@@ -120,6 +121,47 @@ def test_the_test_is_a_method_in_the_style_of_pytorch() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("statements", "test"),
+    [
+        ("model, args = make()\nexpected, got = make()[0](*args), 1", "expected = Model()(*args)\ngot = 1\n"),
+        ("(model, args), (other, _) = make(), make()\nexpected, got = 1, 2", "other = Model()\ngot = 2\n"),
+        ("(expected,), (got,) = make()[1], make()[1]", "expected = torch.ones(1)\ngot = torch.ones(1)\n"),
+        (
+            "model = Model()\nexpected, got = model(*make()[1]), 1",
+            "expected = model(torch.ones(1))\ngot = 1\n",
+        ),
+        ("expected, got = 0, export(shapes=dynamic_shapes())", 'got = export(shapes={"x": 1})\n'),
+    ],
+)
+def test_a_test_calls_no_function_that_only_returns_a_value(statements: str, test: str) -> None:
+    helpers = (
+        "def make():\n    return Model(), (torch.ones(1),)",
+        'def dynamic_shapes():\n    return {"x": 1}',
+    )
+    program = replace(PROGRAM, definitions=(*PROGRAM.definitions, *helpers), statements=statements)
+    text = method("keep_order", program)
+    assert textwrap.indent(test, "    ") in text
+    assert "make" not in text and "dynamic_shapes" not in text
+    several = "def make():\n    torch.manual_seed(0)\n    return Model(), (torch.ones(1),)"
+    program = replace(program, definitions=(*PROGRAM.definitions, several, helpers[1]))
+    assert ("= make()" in method("keep_order", program)) == ("= make()" in statements)
+
+
+def test_a_test_compares_with_a_constant_and_expects_what_eager_raises() -> None:
+    statements = (
+        "with contextlib.suppress(IndexError):\n    call()\nexpected, got = True, torch.is_grad_enabled()"
+    )
+    text = method("keep", replace(PROGRAM, imports=("import contextlib",), statements=statements))
+    assert text.endswith(
+        "    with self.assertRaises(IndexError):\n"
+        "        call()\n"
+        "    got = torch.is_grad_enabled()\n"
+        "    self.assertEqual(got, True)\n"
+    )
+    assert "contextlib" not in text
+
+
 def test_a_refusal_is_what_the_test_demands() -> None:
     refusal = ExpectedRefusal("torch._dynamo.exc.UserError", "x (here) is refused", 2)
     text = method("keep_order", PROGRAM, refusal)
@@ -199,6 +241,7 @@ def test_what_a_fix_changes_gets_the_width_of_pytorch() -> None:
     assert not wide_lines(before, text)
     wide = f"    return '{'x' * 80}'\n"
     assert wide_lines(before, before.replace("    return 1\n", wide)) == [wide.rstrip("\n")]
+    assert not wide_lines(f"a = 1\n{wide}", f"{wide}a = 1\n")  # it moves
     pragma = f"    return {'x' * 70}  # type: ignore[attr-defined]\n"
     assert not wide_lines(before, before.replace("    return 1\n", pragma))
 
@@ -268,6 +311,7 @@ def test_a_mail_is_read_as_a_mail() -> None:
         ({}, {}, True, "its fix refuses models"),
         ({}, {"objection": "it sorts twice"}, False, "a reviewer would object: it sorts twice"),
         ({"defended": "URL: no"}, {}, False, "a maintainer has defended the behaviour: URL: no"),
+        ({"upstream_fix": "URL"}, {}, False, "a pull request is about it already: URL"),
         ({"reach": "everyday"}, {}, False, ""),
     ],
 )
@@ -322,9 +366,13 @@ def test_the_folder_has_both_tiers_and_the_tests_of_open_bugs(fix: Fix, tmp_path
 
 
 def test_an_open_bug_has_an_expected_failure() -> None:
-    text = expected_failures([(entry(), PROGRAM)])
+    text = expected_failures([(entry(id="XD9"), PROGRAM)])
     assert text.startswith('# Owner(s): ["oncall: export"]\n\nimport unittest\n\nimport torch\n')
-    assert "    @unittest.expectedFailure\n    def test_loses_order(self):\n" in text
+    assert (
+        "    # XD9: unflatten: a dict comes back in another order\n"
+        "    @unittest.expectedFailure\n"
+        "    def test_loses_order(self):\n"
+    ) in text
     assert text.endswith('\n\nif __name__ == "__main__":\n    run_tests()\n')
     compile(text, "test.py", "exec")
 
