@@ -7,7 +7,7 @@ import pathlib
 import sys
 from typing import TYPE_CHECKING
 
-from exportdiff.cli.arguments import add_seed_option, add_workers_option
+from exportdiff.cli.arguments import add_seed_option, add_workers_option, duration
 from exportdiff.core.errors import UsageError
 from exportdiff.known.corpus.entry import default_corpora
 
@@ -34,7 +34,8 @@ def add(commands: Subparsers) -> None:
         help="measure exportdiff itself: cost, bugs found, growth, coverage",
         description="Measure exportdiff on this machine: what a program costs, how soon known and planted "
         "bugs are found, how the cost grows, and how much of torch.export is run. Takes up to three minutes "
-        "on two idle cores. After Ctrl-C, the results so far are printed and written to --out.",
+        "on two idle cores. After Ctrl-C, the results so far are printed and written to --out. With --only "
+        "gpu, it instead asks what programs show on a GPU and not on the CPU.",
     )
     parser.add_argument(
         "--full", action="store_true", help="measure for two to three hours, for numbers that can be quoted"
@@ -47,6 +48,19 @@ def add(commands: Subparsers) -> None:
         help="make only this measurement; may be repeated; a wrong name prints all names",
     )
     parser.add_argument("--out", type=pathlib.Path, metavar="FILE", help="write all results to FILE, as JSON")
+    parser.add_argument(
+        "--device",
+        choices=("cuda", "second", "auto"),
+        default="auto",
+        help="where the measurement gpu runs; second: on a simulated device in the CPU's memory, which needs "
+        "g++ and ninja (default: auto, on CUDA)",
+    )
+    parser.add_argument(
+        "--time",
+        type=duration,
+        metavar="TIME",
+        help="how long the measurement gpu takes (default: 7m)",
+    )
     add_workers_option(parser)
     add_seed_option(parser)
     parser.set_defaults(run=run)
@@ -55,31 +69,41 @@ def add(commands: Subparsers) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Print a table, and write the JSON document after every measurement.
 
-    Return 0, 3 if a measurement failed, or 130 if the command was interrupted.
+    Return what the measurement gpu returns, 3 if a measurement failed, 130 if the command was interrupted.
     """
-    from exportdiff.lab.bench.context import Context
+    from exportdiff.lab.bench.context import GPU_SECONDS, Context
     from exportdiff.lab.bench.machine import describe, is_busy
-    from exportdiff.lab.bench.run import document, measure_all
+    from exportdiff.lab.bench.run import Measured, document, measure_all
     from exportdiff.lab.bench.scale import FULL, QUICK
 
     chosen = _chosen(arguments.only)
     if arguments.out is not None and not arguments.out.absolute().parent.is_dir():
         raise UsageError(f"--out {arguments.out}: its folder does not exist")
-    corpora = default_corpora()
+    corpora, out = default_corpora(), arguments.out
+    machine = describe()
+    measured: list[Measured] = []
+
+    def write(unfinished: Sequence[Measured] = ()) -> None:
+        if out is not None:
+            text = json.dumps(
+                document([*measured, *unfinished], context, machine), indent=1, ensure_ascii=False
+            )
+            out.write_text(text + "\n", encoding="utf-8")
+
     context = Context(
         FULL if arguments.full else QUICK,
         arguments.workers,
         arguments.seed,
         corpora.resolve() if corpora else None,
+        device=arguments.device,
+        seconds=arguments.time or GPU_SECONDS,
+        programs=None if out is None else out.with_name(f"{out.stem}-programs"),
+        report=lambda result: write([Measured(chosen[len(measured)], result, 0.0)]),
     )
-    machine = describe()
-    measured: list[Measured] = []
     for each in measure_all(chosen, context):
         measured.append(each)
         print(f"{each.measurement.name}: {each.seconds:.0f} s", file=sys.stderr, flush=True)
-        if arguments.out is not None:
-            text = json.dumps(document(measured, context, machine), indent=1, ensure_ascii=False)
-            arguments.out.write_text(text + "\n", encoding="utf-8")
+        write()
     _print(measured, machine, busy=is_busy(machine), quick=not arguments.full)
     failed = [each for each in measured if each.error]
     for each in failed:
@@ -87,7 +111,7 @@ def run(arguments: argparse.Namespace) -> int:
     if any(each.result.interrupted for each in measured):
         print("interrupted: the table shows what was measured before", file=sys.stderr)
         return 130
-    return 3 if failed else 0
+    return 3 if failed else max(each.result.exit_code for each in measured)
 
 
 def _chosen(names: Sequence[str]) -> tuple[Measurement, ...]:
@@ -97,7 +121,7 @@ def _chosen(names: Sequence[str]) -> tuple[Measurement, ...]:
     for name in names:
         if name not in known:
             raise UsageError(f"--only {name}: there is no such measurement; there are {', '.join(known)}")
-    return tuple(each for each in MEASUREMENTS if not names or each.name in names)
+    return tuple(each for each in MEASUREMENTS if each.name in names or not (names or each.on_request))
 
 
 def _print(measured: Sequence[Measured], machine: dict[str, Any], *, busy: bool, quick: bool) -> None:

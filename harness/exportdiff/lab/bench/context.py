@@ -12,9 +12,14 @@ from exportdiff.runtime.paths import EXPENSIVE, all_paths, cost, select_paths
 
 if TYPE_CHECKING:
     import pathlib
+    from collections.abc import Callable
 
     from exportdiff.core.path import Path
+    from exportdiff.lab.bench.figures import Result
     from exportdiff.lab.bench.scale import Scale
+
+
+GPU_SECONDS = 420.0
 
 
 @dataclass(frozen=True)
@@ -26,6 +31,14 @@ class Context:
     seed: int
     corpora: pathlib.Path | None
     """None: there is no corpus here, so no root cause has a name."""
+    device: str = "auto"
+    """Where the measurement ``gpu`` runs, as ``--device`` names it."""
+    seconds: float = GPU_SECONDS
+    """How long the measurement ``gpu`` takes."""
+    programs: pathlib.Path | None = None
+    """The folder for the programs that the measurement ``gpu`` reports; None: they are not written."""
+    report: Callable[[Result], None] = lambda result: None
+    """Gets what a measurement knows while it runs."""
 
     @property
     def default_paths(self) -> tuple[Path, ...]:

@@ -70,6 +70,8 @@ class Result:
     """For the JSON document only."""
     interrupted: bool = False
     """Whether Ctrl-C or SIGTERM ended the measurement; the figures are of what was measured until then."""
+    exit_code: int = 0
+    """What the command returns for it; a measurement without findings always returns 0."""
 
 
 def spread(sample: Sequence[T], figure: Callable[[Sequence[T]], float]) -> tuple[float, float] | None:

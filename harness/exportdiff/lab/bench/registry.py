@@ -16,6 +16,7 @@ from exportdiff.lab.bench import (
     stages,
     yields,
 )
+from exportdiff.lab.bench.gpu import measure as gpu
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -31,6 +32,8 @@ class Measurement:
     name: str
     question: str
     measure: Callable[[Context], Result]
+    on_request: bool = False
+    """Whether it runs only if ``--only`` names it."""
 
 
 MEASUREMENTS: tuple[Measurement, ...] = (
@@ -43,4 +46,5 @@ MEASUREMENTS: tuple[Measurement, ...] = (
     Measurement("growth", "how do cost and memory grow?", growth.measure),
     Measurement("coverage", "how much of torch.export is run?", reach.measure),
     Measurement("yield", "where does CPU pay?", yields.measure),
+    Measurement("gpu", "what does a GPU show that the CPU does not?", gpu.measure, on_request=True),
 )

@@ -7,6 +7,7 @@ import traceback
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from exportdiff.core.errors import UsageError
 from exportdiff.lab.bench.figures import Result
 
 if TYPE_CHECKING:
@@ -35,6 +36,8 @@ def measure_all(measurements: Sequence[Measurement], context: Context) -> Iterat
             result, error = each.measure(context), ""
         except KeyboardInterrupt:
             result, error = Result((), interrupted=True), ""
+        except UsageError:
+            raise
         except Exception:
             result, error = Result(()), traceback.format_exc()
         yield Measured(each, result, time.monotonic() - since, error)

@@ -1,0 +1,154 @@
+"""The measurement ``gpu``, without one: what counts as a difference, the texts, the schedule, the report."""
+
+from __future__ import annotations
+
+import json
+import pathlib
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+import pytest
+import torch
+
+from exportdiff.cli import main
+from exportdiff.core.case import Case, case_from_source
+from exportdiff.core.path import Path
+from exportdiff.judging.results import PathResult, Verdict
+from exportdiff.lab.bench.gpu import judged, moved, precision
+from exportdiff.lab.bench.gpu.found import Difference, Ran, dropped
+from exportdiff.lab.bench.gpu.measure import result_of
+from exportdiff.lab.bench.gpu.schedule import Board, _Queue
+from exportdiff.lab.bench.gpu.sections import SECTIONS, impossible
+from exportdiff.lab.bench.gpu.texts import (
+    BOTH_DEVICES,
+    LOW_PRECISION,
+    ON_TWO_DEVICES,
+    UNDER_AUTOCAST,
+    UNSTEADY,
+)
+from support.evidence_of import make_finding
+
+LINEAR = """
+import torch
+from torch import nn
+
+
+def make():
+    torch.manual_seed(0)
+    return nn.Linear(3, 3), (torch.ones(2, 3),)
+"""
+DIFFERENCE = Difference("paths-1", "nonstrict:module@cuda", "outputs", "differs", LINEAR)
+
+
+@pytest.mark.parametrize(
+    ("on_cpu", "second_run", "counts"),
+    [
+        ((), True, (0, 0, 1)),
+        (("word",), True, (1, 0, 0)),
+        ((), False, (0, 1, 0)),
+        (("other",), True, (0, 0, 1)),
+    ],
+)
+def test_only_what_the_device_shows_twice_and_the_cpu_does_not_counts(
+    monkeypatch: pytest.MonkeyPatch, on_cpu: tuple[str, ...], second_run: bool, counts: tuple[int, int, int]
+) -> None:
+    runs: Counter[str] = Counter()
+
+    def judge(case: Case, paths: Sequence[Path]) -> Verdict:
+        (path,) = paths
+        runs[path.device] += 1
+        shows = on_cpu if path.device == "cpu" else ("word",) * (runs["cuda"] == 1 or second_run)
+        found = tuple(replace(make_finding(word), path=path, shown_on=(path,)) for word in shows)
+        return Verdict(True, "", (PathResult(path, "ok"),), found, 0.0)
+
+    monkeypatch.setattr(judged, "judge_case", judge)
+    ran = judged.only_on_device("paths-1", lambda device: LINEAR, ["nonstrict:module@cuda"], "cuda")
+    assert (ran.shared, ran.unsteady, len(ran.differences)) == counts
+    assert [bool(each.on_cpu) for each in ran.differences] == [on_cpu == ("other",)] * counts[2]
+
+
+def test_changed_programs_run() -> None:
+    changes = [ON_TWO_DEVICES, UNDER_AUTOCAST, LOW_PRECISION.replace("DTYPE", "bfloat16")]
+    sources = [LINEAR + change for change in changes]
+    for source in (*sources, *BOTH_DEVICES, *UNSTEADY):
+        built = case_from_source(source.replace("DEVICE", "cpu")).build()
+        built.model(*built.args, **built.kwargs)
+    low = case_from_source(sources[2]).build()
+    assert low.model(*low.args).dtype is torch.bfloat16
+
+
+def test_inductor_and_autocast_need_cuda() -> None:
+    assert set(impossible("second")) == {"region", "block", "inductor", "aoti"}
+    assert len({each.name for each in SECTIONS}) == len(SECTIONS)
+
+
+def test_models_with_inputs_on_both_devices_agree_on_one() -> None:
+    assert moved.inputs_on_both("cpu", 0, 0) == Ran(1, 5)
+
+
+def test_a_program_that_moves_wrongly_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert moved._moved(LINEAR, "cpu", "cpu", 0) == Ran(1, 1)
+    original = moved._of_moved
+
+    def wrong(source: str, start: str, end: str) -> Callable[..., object]:
+        module: Callable[..., Any] = original(source, "cpu", "cpu")
+        return module if start == "cpu" else lambda x: module(x) + 1
+
+    monkeypatch.setattr(moved, "_of_moved", wrong)
+    (found,) = moved._moved(LINEAR, "elsewhere", "cpu", 0).differences
+    assert found.path == "nonstrict+todevice(elsewhere to cpu):module"
+    assert "value" in found.title
+
+
+@pytest.mark.parametrize(("form", "found"), [(2, 0), (3, 1)])
+def test_an_error_of_tf32_is_tolerated_where_tf32_is_used(
+    monkeypatch: pytest.MonkeyPatch, form: int, found: int
+) -> None:
+    def rounded(model: torch.nn.Module, x: torch.Tensor) -> Iterator[tuple[str, Callable[[], torch.Tensor]]]:
+        yield "nonstrict:module", lambda: model(x) * (1 + 2.0**-11)
+
+    monkeypatch.setattr(precision, "_ways", rounded)
+    assert len(precision.within_bounds("cpu", 0, form).differences) == found
+
+
+def test_every_section_gets_its_share() -> None:
+    board = Board()
+    queue = _Queue(SECTIONS, board, lambda name, ran: None)
+    taken: Counter[str] = Counter()
+    for _ in range(400):
+        each, _ = queue.take() or pytest.fail("paths are without end")
+        taken[each.name] += 1
+        queue.add(each.name, 1.0, Ran())
+    assert set(taken) == {each.name for each in SECTIONS}
+    assert taken["paths"] > taken["region"] > 10
+    assert all(taken[each.name] <= each.tasks for each in SECTIONS if each.tasks is not None)
+
+
+def test_the_report_says_what_ran_and_what_did_not() -> None:
+    board = Board()
+    board.ran["paths"] += Ran(2, 3, shared=1, dropped=("why",), differences=(DIFFERENCE,)) + dropped("why")
+    result = result_of(board, "second", {"aoti": "no compiler"})
+    assert result.exit_code == 1
+    notes = {figure.name.partition(":")[0]: figure.note for figure in result.figures}
+    assert notes["paths"] == "3 runs; 1 differences; 1 also on the CPU; 0 not repeated; 2 dropped"
+    assert notes["aoti"] == "not possible: no compiler"
+    assert result.data["sections"]["paths"]["dropped"] == {"why": 2}
+    board.errors.append("Traceback")
+    assert result_of(board, "second", {}).exit_code == 3
+
+
+def test_a_machine_without_a_gpu_runs_nothing(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("exportdiff.lab.bench.gpu.measure.available_devices", lambda: ("cpu",))
+    out = tmp_path / "gpu.json"
+    assert main(["bench", "--only", "gpu", "--out", str(out)]) == 2
+    told = capsys.readouterr()
+    assert "torch finds no GPU" in told.out
+    assert set(json.loads(out.read_text())["measurements"]["gpu"]["data"]["not_possible"]) == {
+        each.name for each in SECTIONS
+    }
+    assert main(["bench", "--only", "gpu", "--device", "cuda"]) == 2
+    assert "--device second needs no GPU" in capsys.readouterr().err
