@@ -11,7 +11,9 @@ from email.policy import default
 
 import pytest
 
+from exportdiff.core.errors import UsageError
 from exportdiff.known.corpus.entry import Entry
+from exportdiff.known.upstream import verification
 from exportdiff.known.upstream.commit import Commit, diff, mail, message_of, title_of
 from exportdiff.known.upstream.expected_failures import expected_failures
 from exportdiff.known.upstream.patch_series import LeftOut, MendedCause, Series, reasons_against
@@ -25,6 +27,7 @@ from exportdiff.known.upstream.pytorch_test import (
     with_method,
 )
 from exportdiff.known.upstream.style import MESSAGE_COLUMNS, formatted_changes, wide_lines
+from exportdiff.known.upstream.verification import Verified, verify
 from exportdiff.known.upstream.written import Written
 from exportdiff.runtime.patching.fix import Fix, Refused, read_fix
 from support.the_corpus import CANDIDATES, all_causes
@@ -363,6 +366,30 @@ def test_the_folder_has_both_tiers_and_the_tests_of_open_bugs(fix: Fix, tmp_path
     assert (folder / "0001-loses_order.patch").exists() and (folder / "second-tier/other.patch").exists()
     reasons = (folder / "second-tier.md").read_text()
     assert "- [`other`](second-tier/other.patch): a reviewer would object: it sorts twice\n" in reasons
+
+
+def test_a_verification_goes_on_where_it_was(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    mails = [tmp_path / f"{name}.patch" for name in ("bad", "good", "old")]
+    for mail_ in mails:
+        mail_.write_text(mail_.stem)
+    ran: list[str] = []
+
+    def run_test(mail: pathlib.Path, digest: str, sources: pathlib.Path | None) -> Verified:
+        ran.append(mail.stem)
+        if mail.stem == "old":
+            raise UsageError("git am: patch does not apply")
+        return Verified(digest, fails_without=mail.stem == "good", passes_with=True, output="")
+
+    monkeypatch.setattr(verification, "_run_test", run_test)
+    problems = {mail.stem: verified.problem for mail, verified in verify(mails, None, 1)}
+    assert problems == {
+        "bad": "its test passes without it",
+        "good": "",
+        "old": "its test fails with it: git am: patch does not apply",
+    }
+    mails[0].write_text("another")
+    assert {mail.stem: verified.problem for mail, verified in verify(mails, None, 1)} == problems
+    assert sorted(ran) == ["bad", "bad", "good", "old"]
 
 
 def test_an_open_bug_has_an_expected_failure() -> None:
