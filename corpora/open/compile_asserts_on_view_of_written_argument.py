@@ -4,14 +4,15 @@
 #
 # [tool.exportdiff]
 # id = "XD001"
-# title = "torch.compile: AssertionError if a view of an argument is used after a parameter is copied into it"
+# title = "torch.compile: AssertionError if forward writes to an argument and then reads a view of it"
 # harm = "obscure error"
 # reach = "contrived"
 # reach-because = "two arguments in one memory, one written to with gradients before the other is read"
 # topics = ["views", "in-place"]
 # cause = """
-# Dynamo makes the fake tensor of an argument where it is first read. It is a view of a base that was written
-# to by then, and MetaConverter asserts that it has the metadata of the real tensor."""
+# Dynamo makes the fake tensor of an argument when forward first reads it. Here that is after the write: the
+# fake tensor is a view of a base that requires grad by then, and MetaConverter asserts that it has the
+# metadata of the real tensor."""
 # path = "compile:compiled@cpu"
 # check = "outputs"
 # kind = "crash"
@@ -30,7 +31,7 @@
 # fix = "tensors_in_one_memory_are_made_fake_together"
 # upstream = ""
 # upstream-searched = "2026-11-26"
-# at-fault = "torch/_dynamo/symbolic_convert.py, InstructionTranslator.__init__: realizes lazily"
+# at-fault = "torch/_dynamo/symbolic_convert.py, InstructionTranslator.__init__: makes arguments fake lazily"
 #
 # [tool.exportdiff.versions]
 # "2.9.1" = "shows"
@@ -39,7 +40,13 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""`x.copy_(self.w); return y * 2`, where y is a view of x: y requires grad by then. torch.compile raises."""
+"""`y` is a view of `x`. `x.copy_(self.w); return y * 2` runs in eager; torch.compile fails an assertion.
+
+Dynamo makes the fake tensor of `y` when forward first reads it. By then `x` was written to, and its fake
+tensor requires grad. So the fake `y`, a view of it, requires grad as well, but the real one does not, and
+`MetaConverter` asserts that they agree. Arguments that share memory should be made fake together, before the
+first write.
+"""
 
 import sys
 

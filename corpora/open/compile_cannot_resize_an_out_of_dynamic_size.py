@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD002"
-# title = "torch.compile: error in the second call of an op whose out= has to be resized"
+# title = "torch.compile: error in the second call of an op whose out= tensor has to be resized"
 # harm = "obscure error"
 # reach = "contrived"
 # reach-because = "an out= that has to be resized, of which eager warns"
@@ -32,12 +32,12 @@
 # "2.14.1" = "fixed"
 # "2.15.0" = "fixed"
 # ///
-"""Any operator with `out=`, once in the right size and then in another: eager resizes it, with a warning.
+"""An operator with `out=` gets a tensor that it must resize. Eager warns and resizes it, torch.compile
+raises.
 
-Dynamo means to break the graph at a resized `out=` ("Shape mismatch with out= tensor variant"), but looks
-only when the fake kernel has run. The second size makes the sizes symbolic, and the fake kernel cannot
-resize such a tensor: "tried to directly modify sizes for customized tensor". Where the first call is the
-one that resizes, the graph is broken as it should be.
+Dynamo wants to break the graph in this case ("Shape mismatch with out= tensor variant"), but asks only after
+the fake kernel has run. In the second call the sizes are symbolic, and the fake kernel cannot resize such a
+tensor: "tried to directly modify sizes for customized tensor". Dynamo should compare the sizes before.
 """
 
 import sys

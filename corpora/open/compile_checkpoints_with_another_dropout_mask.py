@@ -31,7 +31,12 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""Backward draws a new mask: half of the gradients are zero where the result is not, or the reverse."""
+"""In a compiled checkpoint, backward drops other elements than forward: the gradients do not fit the result.
+
+`tag_activation_checkpoint_impl` calls `checkpoint` with preserve_rng_state=False, because AOTAutograd replays
+random numbers itself. With backend="eager" there is no AOTAutograd, so that the recomputation draws a new
+mask.
+"""
 
 import sys
 

@@ -30,7 +30,12 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""nn.Bilinear multiplies in bfloat16 within autocast; the compiled model multiplies in float32."""
+"""Within autocast, nn.Bilinear multiplies in bfloat16. The compiled model multiplies in float32.
+
+nn.Bilinear calls `aten._trilinear`, whose kernel calls `bmm`. Autocast has a rule for `bmm`, and none for
+`_trilinear`. AOTAutograd keeps `_trilinear` whole and runs its graph without autocast. It should decompose
+the operator while autocast is on.
+"""
 
 import sys
 

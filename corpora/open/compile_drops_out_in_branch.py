@@ -31,9 +31,12 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""A branch writes a product to a buffer with out=. Under torch.compile the buffer does not change.
+"""A branch of torch.cond writes a product to a buffer with out=. Under torch.compile the buffer does not
+change.
 
-The cond counts as functional: each branch is made so by itself, and its write goes to a copy.
+`check_input_alias_and_mutation_return_outputs` looks for writes in the positional arguments of each operator
+(`node.args`) and misses `out=`, a keyword. So torch.cond counts as free of side effects, and the write goes
+to a copy. It should look at `node.kwargs` as well.
 """
 
 import sys

@@ -32,7 +32,9 @@
 # ///
 """The model adds to a sum in double precision. Under torch.compile the sum stays zero.
 
-Dynamo traces twice, since a scalar of float64 might stand for a number. The second graph has no addition.
+A scalar of float64 may stand for a Python float. `remove_tensorify_specialized_graphargs` removes inputs that
+do and that nothing reads. It asks this of all nodes and not only of inputs, so that it also removes the
+unused result of `add_`.
 """
 
 import sys

@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD007"
-# title = "torch.compile: RuntimeError for other sizes if inputs share memory and one is written to"
+# title = "torch.compile: RuntimeError for a new size if two inputs share memory and one is written to"
 # harm = "obscure error"
 # reach = "occasional"
 # reach-because = "a cache and a detached view of it given to one compiled function, called with two sizes"
@@ -19,8 +19,8 @@
 # signatures = [
 #     ["guards", "crash", "served", "run", "BackendCompilerFailed", "Expected to be true but got Could this"],
 # ]
-# fix = "aliased_inputs_of_dynamic_size_get_a_base"
 # undetected-because = "no off-spec call gives two inputs that share memory another size at once"
+# fix = "aliased_inputs_of_dynamic_size_get_a_base"
 # upstream = "https://github.com/pytorch/pytorch/issues/194747"
 # upstream-match = "place"
 # upstream-searched = "2026-11-26"
@@ -34,9 +34,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""The first call works; a call with another size raises "Expected !size_bytes_is_heap_allocated_ to be true".
+"""The first call works. A call with another size raises "Expected !size_bytes_is_heap_allocated_ to be true".
 
-The inputs share memory and have no base that autograd knows, as detached tensors have none.
+The inputs share memory, but have no common base, as one of them is detached. `merge_view_inputs` makes a base
+from their storage with `set_(storage)`, which reads the size of the storage as an integer. Since the second
+size, this size is symbolic. It should pass the size.
 """
 
 import sys

@@ -31,10 +31,13 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""Eager trains. Compiled, backward raises: "one of the variables ... has been modified".
+"""A batch norm in torch.utils.checkpoint trains in eager. Compiled, backward raises "modified by an inplace
+operation".
 
-The running statistics are arguments of the compiled checkpoint. They are saved when it begins, updated in it,
-and found changed in the backward pass.
+In the compiled model, the running statistics are arguments of the checkpoint. `checkpoint` saves its
+arguments, forward updates the statistics in place, and backward finds saved tensors that have changed. The
+backend is "eager"; `tag_activation_checkpoint_impl` should not pass buffers that the body updates as
+arguments.
 """
 
 import sys

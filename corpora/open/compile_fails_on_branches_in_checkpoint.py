@@ -32,11 +32,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""A checkpointed function uses torch.cond: eager runs it, the compiled model raises NotImplementedError.
+"""A checkpointed function uses torch.cond. Eager runs it, the compiled model raises NotImplementedError.
 
-Dynamo makes tag_activation_checkpoint of the call, which runs the body under _CachingTorchDispatchMode also
-where no context_fn was passed. That mode has no rule for control-flow operators, and does not say that its
-__torch_dispatch__ takes them.
+`tag_activation_checkpoint_impl` runs the body under the dispatch modes of selective checkpointing, also if
+the user passed no context_fn. These modes do not declare `supports_higher_order_operators`, and pass no call
+of torch.cond on.
 """
 
 import sys

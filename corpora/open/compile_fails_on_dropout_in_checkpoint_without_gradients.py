@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD010"
-# title = "torch.compile: fails on dropout inside torch.utils.checkpoint if no gradient is needed"
+# title = "torch.compile: refuses dropout inside torch.utils.checkpoint even if no gradient is needed"
 # harm = "clear error"
 # reach = "occasional"
 # reach-because = "a checkpointed block with dropout, run in train mode under no_grad: compiling fails"
@@ -43,7 +43,12 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""Without gradients nothing is computed twice, but torch.compile still refuses random numbers."""
+"""torch.compile refuses random numbers in a checkpoint, because backward would compute them again. Here
+nothing needs a gradient.
+
+`remat_using_tags_for_fwd_loss_bwd_graph` asks for random operators first, and only then whether the graph has
+a backward pass. It should ask in the other order.
+"""
 
 import sys
 

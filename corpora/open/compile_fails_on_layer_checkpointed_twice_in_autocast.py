@@ -35,10 +35,12 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""One layer is checkpointed twice within autocast. Compiled, its backward raises.
+"""One layer is checkpointed twice within autocast. Compiled with backend="eager", its backward raises.
 
-"aten._to_copy.default encountered during backward but not found in storage". The second call takes the cast
-weight from the cache of autocast, and has to cast it again when it runs for the backward.
+The error is "aten._to_copy.default encountered during backward but not found in storage". The second call
+takes the cast weight from the cache of autocast. When backward runs it again, the cache is empty and the
+weight is cast again. `tag_activation_checkpoint_impl` makes every checkpoint a selective one, which demands
+the same operators in backward. It should do so only where something is traced.
 """
 
 import sys

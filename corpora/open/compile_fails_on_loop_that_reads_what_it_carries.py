@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD012"
-# title = "torch.compile: while_loop is refused as aliasing if its body reads a carried tensor"
+# title = "torch.compile: while_loop fails if its body also reads the tensor that it starts from"
 # harm = "obscure error"
 # reach = "occasional"
 # reach-because = "a while_loop whose body reads the tensor that it starts from"
@@ -41,11 +41,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""`x` is carried, and read by the body: "cond_fn might be aliasing the input or the output!", on `i < 2`.
+"""The loop starts from `x`, and its body reads `x`: "cond_fn might be aliasing the input or the output!".
 
-Dynamo passes what the body reads as one more input, so that the loop has the same tensor twice. The check
-that no body writes to an input or returns one is put off by any two inputs that have the same memory, as if
-the bodies had made them so.
+Dynamo passes what the body reads as one more input of the loop, so that the loop has `x` twice. A check that
+`cond_fn` and `body_fn` return no input also fails if two inputs are one tensor. It should allow this: neither
+function makes an alias.
 """
 
 import sys

@@ -30,7 +30,12 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""A tensor of two rows is set to one of one row. Under torch.compile, flatten still returns two rows."""
+"""`y.set_(x)` gives y one row instead of two. Under torch.compile, `y.flatten(1)` still returns two rows.
+
+`set_` changes the sizes of the tensor inside of a FunctionalTensor; the wrapper keeps its own. `flatten` and
+`group_norm` are composed of other operators in C++, which ask the wrapper. The wrapper should get the new
+sizes.
+"""
 
 import sys
 

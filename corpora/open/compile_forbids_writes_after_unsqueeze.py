@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD014"
-# title = "torch.compile: a result of unsqueeze_ or t_ cannot be written in place"
+# title = "torch.compile: a result of unsqueeze_ or t_ cannot be written to in place"
 # harm = "wrong later"
 # reach = "occasional"
 # reach-because = "unsqueeze_ or t_ on the result, and an in-place operator on what is returned"
@@ -22,9 +22,7 @@
 # fix = "outputs_that_are_no_views_can_be_written"
 # upstream = "https://github.com/pytorch/pytorch/issues/90507"
 # upstream-match = "mechanism"
-# at-fault = """
-# torch/_functorch/_aot_autograd/runtime_wrappers.py, _transform_raw_returns does not hide a view that is an
-# ordinary output"""
+# at-fault = "torch/_functorch/_aot_autograd/runtime_wrappers.py, _transform_raw_returns: keeps views"
 # workaround = "code"
 #
 # [tool.exportdiff.versions]
@@ -34,9 +32,12 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""`y = x * 2; y.unsqueeze_(0); return y`: a caller can write to y in place in eager, but not if compiled.
+"""`y = x * 2; y.unsqueeze_(0); return y`: in eager, callers can write to y in place. Compiled, autograd
+refuses it.
 
-Autograd refuses the write: the result is a view that was created inside a custom function.
+In eager, y is no view. The compiled graph returns a view in its place, "created inside a custom Function",
+and autograd forbids writes to such views. `_transform_raw_returns` hides this for other outputs, and should
+do so here.
 """
 
 import sys

@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD015"
-# title = "torch.compile: KeyError 'tensor_dict' after a checkpoint that returns a parameter"
+# title = "torch.compile: KeyError 'tensor_dict' after a checkpoint whose function returns a parameter"
 # harm = "obscure error"
 # reach = "contrived"
 # reach-because = "a checkpointed function that returns a parameter or an input as it is"
@@ -28,11 +28,13 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""A module returns its parameter through a checkpoint. Reading a container of it then raises KeyError.
+"""A checkpointed module returns its parameter. Code that then reads a container with this module raises
+KeyError.
 
-Dynamo lets whatever the body of a checkpoint returns stand for a result of the call, parameters and inputs
-too. Their node is then the result and no longer the graph's input. Where Dynamo meets a module that has the
-parameter, mark_static_input takes that node for an input, and looks for metadata ("tensor_dict").
+Dynamo makes everything that the body of a checkpoint returns a result of the call, also a parameter. The
+variable of the parameter then has the node of that result. When Dynamo comes to a module that has the
+parameter, `mark_static_input` expects the node of an input with the metadata "tensor_dict". Parameters and
+inputs should keep their nodes.
 """
 
 import sys

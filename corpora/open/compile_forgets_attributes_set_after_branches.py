@@ -31,11 +31,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "fixed"
 # ///
-"""A counter is increased before and after a torch.cond: eager leaves 2, the compiled model 1.
+"""A counter is increased before and after torch.cond. Eager leaves 2, the compiled model 1.
 
-Dynamo notes what happens to attributes in a table. Once the branches are traced it goes on with a copy from
-before; but the __dict__ of an object that was used already keeps the table that was thrown away, and all that
-is written through it is lost.
+Dynamo records side effects in a table. `trace_hop_function` restores this table after it has traced the
+branches: it replaces it by a copy. The `__dict__` of an object that was used before still refers to the old
+table, and later changes are recorded there and lost. The table should be restored in place.
 """
 
 import sys

@@ -31,7 +31,12 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""The compiled function does not transpose its argument: it keeps the shape from before the call."""
+"""`x.data = x.data.t()` transposes the argument in eager. After a call of the compiled model it has its old
+shape.
+
+The assignment is traced as `x.set_(...)`. `has_metadata_mutation` compares the sizes of an input only after
+in-place views, or if `set_` gave the input another storage. Here the storage is the same.
+"""
 
 import sys
 

@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD018"
-# title = "torch.compile: assigning a buffer after a torch.cond that reads it is lost"
+# title = "torch.compile: assigning a buffer has no effect after a torch.cond that reads it"
 # harm = "wrong later"
 # reach = "occasional"
 # reach-because = "a buffer assigned after a torch.cond that reads it: silently lost"
@@ -31,11 +31,13 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""A branch of torch.cond reads the buffer `count`, which is assigned after it: eager leaves 1, compiled 0.
+"""A branch of torch.cond reads the buffer `count`, which is assigned afterwards. Eager leaves 1 in it,
+compiled 0.
 
-Once a branch is traced, Dynamo puts its table of side effects back as it was, and keeps of what the branch
-has read tensors alone. The dict `_buffers`, first read there, is no longer in the table; its variable comes
-from a cache by its source and is not entered again, so that no change of it is replayed.
+After a branch was traced, Dynamo restores its table of side effects, and keeps only the tensors that the
+branch read first. The dict `_buffers`, which the branch was the first to read as well, is no longer tracked,
+so that the assignment is not replayed. `track_runahead_tensor_and_symvar_side_effects` should keep such
+objects, too.
 """
 
 import sys

@@ -35,9 +35,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""The gradient of the weight should be the buffer's new value, 1; compiled it is 2. The result is right.
+"""Forward updates a buffer and multiplies by it. Compiled, the gradient of the weight is 2 instead of 1.
 
-The graph ends by copying n + 1 to n. For the backward it saves n, and computes n + 1 again.
+The partitioner saves the old buffer for backward and computes `steps + 1` again there. But forward has
+written this sum into the buffer by then, so that 1 is added twice. The min-cut partitioner should not save an
+input that the graph updates.
 """
 
 import sys

@@ -34,7 +34,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""The loss ignores `aux`. Backward gives zeros to `aux.weight` if compiled; in eager its gradient is None."""
+"""The loss does not use `aux`. In eager, the gradient of `aux.weight` is None; compiled, it is zeros.
+
+Optimizers skip a gradient of None, but apply weight decay and momentum for zeros. `CompiledFunction` lets
+autograd fill in zeros for outputs that the loss does not use, and its backward computes zeros from them.
+"""
 
 import sys
 

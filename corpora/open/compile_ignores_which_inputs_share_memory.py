@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD021"
-# title = "torch.compile: no guard on which inputs share memory if one of them is written to"
+# title = "torch.compile: wrong result if inputs shared memory in the first call and do not later"
 # harm = "silently wrong"
 # reach = "occasional"
 # reach-because = "writes to an input, and is called with a view of it and without"
@@ -17,8 +17,8 @@
 # kind = "mismatch"
 # status = "open"
 # signatures = [["guards", "mismatch", "accepted", "base"]]
-# fix = "guard_memory_that_inputs_share"
 # undetected-because = "two calls off the specification are tried, chosen by the text of the program"
+# fix = "guard_memory_that_inputs_share"
 # upstream = "https://github.com/pytorch/pytorch/issues/139789"
 # upstream-match = "mechanism"
 # upstream-fix = "https://github.com/pytorch/pytorch/pull/185891"
@@ -32,10 +32,12 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""Inputs with separate memory run the graph compiled for inputs that share memory: silently wrong.
+"""In the first call, the second input is a part of the first, and is written to. In the second call they are
+separate.
 
-The second input is written to, and was a part of the first. Then it is a separate tensor; what is written
-to it arrives in the first all the same.
+The compiled model runs the graph of the first call again, in which a write to the second input changes the
+first. There is no guard on which inputs share memory: `compute_overlapping_inputs` adds one only for symbolic
+sizes. The model should be compiled again.
 """
 
 import sys

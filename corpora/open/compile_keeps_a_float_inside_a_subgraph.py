@@ -34,12 +34,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "fixed"
 # ///
-"""If a float attribute of the model changes before the second call, that call raises.
+"""If a float attribute of the model changes before the second call, that call raises an internal error.
 
-Dynamo then takes the float for a number that may change: a tensor among the graph's inputs, and a node
-`item`. That node goes into the graph that is being traced when the float is first used, here that of the
-checkpoint, and what it gives stands for the float in the whole frame. What comes after the checkpoint is in
-another graph and cannot use it.
+Dynamo then makes the float an input of the graph and reads it with `item()`. `wrap_symfloat` puts this node
+into the graph that is being traced, here that of the checkpoint. Code after the checkpoint is in another
+graph, and cannot use the node. It should be in the outermost graph.
 """
 
 import sys

@@ -35,10 +35,9 @@
 # ///
 """A hook with always_call=True counts calls, also those that raise. Compiled, it does not count these.
 
-This is intended. A comment in torch says: "This is technically not behavior equivalent when compiling, but
-it's incredibly unlikely we will ever support throwing an exception in NN module, and then catching it here,
-and then reraising it, and then catching it again, and expecting the resulting frame to be compiled." That is
-outdated: Dynamo traces try and except now. Strict export gives the same graph.
+`Module._call_impl` skips the code for such hooks if `torch.compiler.is_compiling()`. A comment calls this
+"technically not behavior equivalent", as it is "incredibly unlikely" that Dynamo will support exceptions that
+are raised in a module and caught later. Dynamo supports them now, so that the code can run.
 """
 
 import sys

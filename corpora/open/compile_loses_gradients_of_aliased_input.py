@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD024"
-# title = "torch.compile: no gradients through an input that shares memory with a written one"
+# title = "torch.compile: no gradients for a parameter that is written into an input which shares memory"
 # harm = "silently wrong"
 # reach = "occasional"
 # reach-because = "a state and a slice of it given to one compiled function, which trains what it writes"
@@ -32,9 +32,12 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""A parameter is written to a state, and the result computed from a slice of it: it gets no gradient.
+"""`first` is a slice of `state`. Forward copies a parameter to `state` and computes with `first`: the result
+has no gradient.
 
-State and slice are two arguments. Called with gradients on, the compiled model returns a result without any.
+AOTAutograd first records that the output requires no gradient, as if the inputs were separate. Then it
+replaces both inputs by a common base, but keeps what it has recorded of the outputs. It should compute this
+again.
 """
 
 import sys

@@ -33,7 +33,12 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""The bias is added in place to `x.detach()`. Compiled, the result requires a gradient and has no grad_fn."""
+"""`x.detach().add_(self.bias)` is returned. Eager gives a gradient for the bias, the compiled model gives
+None.
+
+The result has the memory of the input x. AOTAutograd takes it for a view of x (`OutputType.alias_of_input`),
+and makes it again from x, without its own history. It should ask whether the output has a history of its own.
+"""
 
 import sys
 

@@ -17,8 +17,8 @@
 # kind = "mismatch"
 # status = "open"
 # signatures = []
-# fix = "inputs_are_cloned_with_grad_mode"
 # undetected-because = "what a call under no_grad returns is compared without requires_grad"
+# fix = "inputs_are_cloned_with_grad_mode"
 # upstream = ""
 # at-fault = """
 # torch/_functorch/_aot_autograd/graph_capture_wrappers.py, fn_prepped_for_autograd: maybe_to_fresh_input"""
@@ -30,9 +30,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""Eager's result requires grad. The compiled model's does not, so backward raises.
+"""Called under no_grad, forward enables gradients and writes to its input. The result requires grad in eager,
+but not compiled.
 
-The call is made under no_grad, and so is the clone of the input that AOTAutograd has the model write to.
+AOTAutograd traces forward with clones of the inputs that it writes to. `fn_prepped_for_autograd` makes the
+clones under the no_grad of the caller, so that they have no gradients. It should make them with gradients on.
 """
 
 import sys

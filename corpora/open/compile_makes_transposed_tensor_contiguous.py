@@ -31,11 +31,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""`masked_fill_` keeps the strides of a tensor in eager; compiled, the result is contiguous.
+"""`masked_fill_` keeps the strides of a transposed tensor in eager. Compiled, the result is contiguous.
 
-AOTAutograd runs `masked_fill` instead, and puts its result in the place of the tensor. That result is
-contiguous whatever the first argument is. Code that goes by the strides of the result, such as `as_strided`,
-then reads other elements.
+AOTAutograd runs `masked_fill` instead of `masked_fill_`, and gives the tensor the strides of the result,
+which is contiguous. Code that depends on strides, such as `as_strided`, then reads other elements.
+`FunctionalTensorWrapper::replace_` should keep the strides of the tensor.
 """
 
 import sys

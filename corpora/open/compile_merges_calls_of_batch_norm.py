@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD028"
-# title = "torch.compile: two calls of batch_norm on one input return one tensor"
+# title = "torch.compile: two calls of batch_norm on one input return the same tensor"
 # harm = "wrong later"
 # reach = "contrived"
 # reach-because = "two equal calls of batch_norm, both returned: a write to one changes the other silently"
@@ -31,10 +31,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""Eager returns two tensors, the compiled model one tensor twice: a write to one shows in the other.
+"""Eager returns two tensors. The compiled model returns one tensor twice, so that a write to one changes the
+other.
 
-AOTAutograd merges equal operators, but not those whose results are returned: they are two tensors in eager.
-It finds them by the memory of their result. batch_norm gives three tensors, and is not found.
+`fx_graph_cse` merges equal operators, except if their results are returned. It recognizes these by the memory
+of their result. batch_norm has three results, and is not recognized. It should look at each of them.
 """
 
 import sys

@@ -31,11 +31,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""After `self.buf.data = x`, compiled code still uses the rank of the old data for `self.buf.dim()`.
+"""After `self.buf.data = x`, the compiled model still uses the old rank for `self.buf.dim()`.
 
-Dynamo traces the assignment as set_ on the fake tensor and returns a new variable for the tensor, which is
-never used: the old one answers from the metadata that it noted at first. When the rank of x changes, the
-call is compiled again, and wrong.
+Dynamo traces the assignment as `set_` and makes a new variable for the tensor, which nothing uses. The old
+variable answers with the rank that it has stored. `_call_setattr` should update what the old variable has
+stored.
 """
 
 import sys

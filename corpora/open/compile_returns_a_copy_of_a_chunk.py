@@ -32,9 +32,12 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""`x.add_(self.w); return x.chunk(2)[0]` returns a view of x in eager, so it shows later writes to x.
+"""`x.add_(self.w); return x.chunk(2)[0]` returns a view of x in eager, which shows later writes to x.
+Compiled, it does not.
 
-Compiled it has separate memory: that of the value which is copied into x.
+The graph computes the new value of x, copies it into x, and returns a chunk of the new value instead of x.
+For outputs of multi-output views that require grad, AOTAutograd does not make the view again from the input.
+It should do so if the input is updated.
 """
 
 import sys

@@ -33,11 +33,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "fixed"
 # ///
-"""The compiled model returns its counter, tensor(1), instead of x * weight.
+"""The compiled model returns its counter, tensor(1), instead of `x * weight`.
 
-`count += 1` makes the counter an output of the graph, whose update the graph does itself. `last` gets a
-gradient, so its new value is returned by the graph too, before all outputs. The counter is put where it
-would be without that: in the place of the result.
+The graph returns the new value of `last`, which has a gradient, before the outputs of the model. The counter
+is updated inside of the graph. `create_functionalized_fn` replaces an output by an input that is returned,
+but counts without the values that come first, and so puts the counter where the result belongs.
 """
 
 import sys

@@ -29,7 +29,12 @@
 # "2.14.1" = "fixed"
 # "2.15.0" = "fixed"
 # ///
-"""The model returns its first input. The others share memory, and one of them is written to."""
+"""The model returns its first input: `result is x` is True in eager, and False if compiled.
+
+The other two inputs share memory, and one of them is written to, so that AOTAutograd replaces them by a base.
+This changes the number of x among the inputs, and `create_synthetic_base_metadata` then takes the output for
+a view of x and not for x itself.
+"""
 
 import sys
 

@@ -31,9 +31,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""The second input is a part of the first, which is written to; the model returns `x[0]` instead of `y[0]`.
+"""`y` is `x[1:]`, and x is written to. The model returns `y[0]` in eager, and `x[0]` if compiled.
 
-Where the views do not fit the base, the call raises an error instead.
+As the inputs share memory, AOTAutograd replaces them by their base x. It then makes the output from the base,
+but with the views that lead from y to the output. `create_synthetic_base_metadata` should leave such an
+output to the graph.
 """
 
 import sys

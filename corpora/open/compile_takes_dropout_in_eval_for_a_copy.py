@@ -31,9 +31,9 @@
 # "2.14.1" = "fixed"
 # "2.15.0" = "fixed"
 # ///
-"""Dropout in eval mode returns its input, so `add_` changes `x` in eager; compiled, `x` does not change.
+"""Dropout in eval mode returns its input, so that `add_` changes x in eager. Compiled, x does not change.
 
-The decomposition by which AOTAutograd traces dropout returns `input.clone()`.
+The decomposition of dropout returns `input.clone()` if `train` is False. It should return `input`.
 """
 
 import sys

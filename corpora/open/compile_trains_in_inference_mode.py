@@ -40,11 +40,12 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""In inference mode eager records no gradients, within enable_grad either; the compiled model saves tensors.
+"""In inference mode, enable_grad does nothing in eager. The compiled model saves tensors for backward, and
+raises.
 
-Dynamo compiles with inference mode off and no_grad in its place. But enable_grad undoes no_grad, while it
-does nothing in inference mode: AOTAutograd makes a training graph, which then runs in inference mode and
-fails at the first tensor that is to be kept for the backward pass.
+Dynamo compiles with no_grad instead of inference mode (`maybe_disable_inference_mode`). But enable_grad ends
+no_grad, so that AOTAutograd makes a training graph. This graph then runs in inference mode, where no tensor
+can be saved for backward.
 """
 
 import sys

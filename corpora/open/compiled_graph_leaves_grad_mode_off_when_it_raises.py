@@ -31,11 +31,12 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""A call that raises under `torch.no_grad` leaves gradients off for all code that runs later.
+"""After a compiled call raises under `torch.no_grad`, gradients are off for all code that runs later.
 
-Dynamo writes both ends of a `with` block into its graph as two calls. The fake kernel of matmul lets mixed
-dtypes pass, so the graph itself is what raises, between the two, and nothing undoes the first. The backend
-here is "eager", which runs Dynamo's graph as it is.
+Dynamo writes the two ends of the `with` block into its graph as two calls. If an operator between them
+raises, the second call does not run. Here the matrix product raises at run time because of mixed dtypes. The
+graph should restore the mode like a `with` block. The backend is "eager", which runs the graph of Dynamo as
+it is.
 """
 
 import contextlib

@@ -29,9 +29,11 @@
 # "2.14.1" = "fixed"
 # "2.15.0" = "fixed"
 # ///
-"""The state dict of a copied exported module contains a buffer that is not persistent.
+"""`copy.deepcopy(ep.module())` has a non-persistent buffer in its state dict. The module itself and eager do
+not.
 
-The exported module itself leaves the buffer out, as eager does.
+`_copy_attr`, with which a GraphModule is copied, calls `register_buffer` without `persistent=False`. So a
+checkpoint of the copy cannot be loaded into the eager model.
 """
 
 import copy

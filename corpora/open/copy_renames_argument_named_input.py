@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD039"
-# title = "ExportedProgram: a deep copy renames an argument called input in the graph, not in the signature"
+# title = "copy.deepcopy(ep): an argument called input is called input_1 in the graph, not in the signature"
 # harm = "obscure error"
 # reach = "everyday"
 # reach-because = "an argument called input: the copy contradicts its own signature"
@@ -32,11 +32,12 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""The graph of a program has the input `input`, its deep copy `input_1`; both signatures say `input`.
+"""The graph of a program has the input `input`. In a deep copy it is `input_1`, but the signature still says
+`input`.
 
-The nodes of a copied graph get their names as new nodes do, which are kept clear of builtins and of globals
-of the code, as inf and torch. Export gives placeholders the names of arguments, without that care. PyTorch PR
-133269 met this, and mends it for one experimental function.
+`Graph.__deepcopy__` makes nodes with `create_node`, which renames nodes that have the name of a Python
+builtin. torch.export gives inputs the names of arguments, whatever they are. The copy should keep the names.
+PyTorch PR 133269 corrects this for one experimental function only.
 """
 
 import copy

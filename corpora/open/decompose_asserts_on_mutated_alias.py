@@ -37,11 +37,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""A model with a counter under two names exports, but run_decompositions raises AssertionError.
+"""A model with a counter under two names exports, but run_decompositions fails an internal assertion.
 
-The buffer is among the arguments of the graph twice, and written to. AOTAutograd has wrappers for that, which
-refuse with a message for the author where it exports; but that is asked under is_export only, which
-aot_export_joint_with_descriptors leaves at False, so that they wrap and aot_stage2_export finds no graph.
+The counter is an argument of the graph twice, and is written to. AOTAutograd refuses this in plain words, but
+only if `is_export` is set, and `aot_export_joint_with_descriptors` does not set it. It goes on, and the
+assertion fails in `aot_stage2_export`.
 """
 
 import sys

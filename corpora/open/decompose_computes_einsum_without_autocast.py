@@ -31,10 +31,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""einsum gives bfloat16 within autocast; the decomposed program gives float32.
+"""Within autocast, einsum gives bfloat16. The decomposed program gives float32.
 
-einsum is made of other operators, among them bmm, which autocast has a rule for. Eager and the exported
-program run it with autocast. run_decompositions takes it apart where autocast is off.
+einsum is composed of other operators, among them bmm, for which autocast has a rule. Eager and the exported
+program run them with autocast. run_decompositions decomposes einsum in
+`FunctionalTensorMode.__torch_dispatch__`, where autocast is off.
 """
 
 import sys

@@ -31,10 +31,10 @@
 # "2.14.1" = "fixed"
 # "2.15.0" = "fixed"
 # ///
-"""After run_decompositions, MultiLabelMarginLoss is wrong unless every class is a label.
+"""After run_decompositions, MultiLabelMarginLoss is wrong for samples with padding (-1).
 
-The labels of each sample end at the first -1. Decomposed, each place behind it counts as the label 0. In
-eager the margins to the only label, which has by far the highest score, are all zero.
+The labels of a sample end at its first -1. The decomposition reads label 0 for each -1, and adds the margins
+of these labels to the loss. It should mask them out.
 """
 
 import sys

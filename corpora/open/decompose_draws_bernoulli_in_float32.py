@@ -28,7 +28,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""After run_decompositions, a model draws other values from float64 probabilities with the same seed."""
+"""With the same seed, the decomposed program draws other values from float64 probabilities than eager.
+
+The kernel draws float64 random numbers for float64 probabilities. The decomposition always draws float32. It
+should use the dtype of the probabilities.
+"""
 
 import sys
 

@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD044"
-# title = "run_decompositions: in-place dropout of a transposed tensor zeroes other elements for one seed"
+# title = "run_decompositions: in-place dropout of a transposed tensor zeroes other elements than eager"
 # harm = "silently wrong"
 # reach = "occasional"
 # reach-because = "in-place dropout after a transpose: other values for the same seed"
@@ -31,10 +31,12 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""After run_decompositions, dropout in training drops other elements than eager does with the same seed.
+"""With the same seed, dropout of a transposed tensor drops other elements in the decomposed program than in
+eager.
 
-The tensor is transposed. Eager draws the mask in the order of its memory, the decomposed program as for
-a contiguous tensor.
+In-place dropout calls `bernoulli_`, which fills a tensor in the order of its memory. Functionalization
+replaces it by `bernoulli`, which fills a contiguous tensor. It should keep the strides, as other random
+operators do.
 """
 
 import sys

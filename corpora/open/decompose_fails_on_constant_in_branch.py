@@ -41,11 +41,13 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""A branch adds torch.tensor(1.0): "Attempting to use FunctionalTensor on its own".
+"""A branch of torch.cond adds `torch.tensor(1.0)`. run_decompositions says "Attempting to use
+FunctionalTensor on its own".
 
-Export leaves the constant in the graph of the branch, as an attribute that torch.fx makes a buffer. To
-run_decompositions it is one of the program's: a functional tensor takes its place, and cond's gen_schema then
-traces the branch with functionalization switched off, for which only the operands are unwrapped.
+`lift_constants_pass` makes constants in the main graph inputs of the program, but not those in graphs of
+branches. The constant stays an attribute of the graph of the branch. run_decompositions replaces it by a
+FunctionalTensor while it traces the branch with functionalization off. It should be passed to the branch as
+an operand.
 """
 
 import sys

@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD046"
-# title = "run_decompositions: drops detach(), so fake quantization raises that its scale requires grad"
+# title = "run_decompositions: drops detach(), so that fake quantization raises: its scale requires grad"
 # harm = "obscure error"
 # reach = "occasional"
 # reach-because = "observers and fake quantization: a decomposed model raises unless called under no_grad"
@@ -33,10 +33,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""The model computes its scale from detached activations; the decomposed program raises when it is called.
+"""The model computes a scale from detached activations. The decomposed program raises when it is called.
 
-The comment at nop_decomposition says that it is only valid if the graph runs without autograd. The program
-runs with it, as long as its parameters require gradients. run_decompositions({}) keeps detach, and runs.
+The default table replaces `detach` by `alias` (`nop_decomposition`). A comment there says that this is right
+only if the graph runs without autograd, but `ep.module()` runs with it. `run_decompositions({})` keeps
+detach, and works.
 """
 
 import sys

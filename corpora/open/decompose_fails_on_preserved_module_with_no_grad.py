@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD047"
-# title = "run_decompositions: SpecViolationError if a preserved submodule computes its result under no_grad"
+# title = "run_decompositions: SpecViolationError if a preserved submodule returns from a no_grad block"
 # harm = "obscure error"
 # reach = "occasional"
 # reach-because = "a preserved submodule that ends with a no_grad or autocast block, decomposed"
@@ -41,10 +41,13 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""The signature of the submodule says that it returns getitem: "Output getitem does not exist in the graph".
+"""A preserved submodule returns from a no_grad block. run_decompositions says "Output getitem does not exist
+in the graph".
 
-A no_grad block becomes a region, a call with a list of results. Of several results, each has the name of its
-operator in the region. The only result of a region is called getitem.
+`_replace_with_hop_helper` makes a region of the block, a call that returns a list. Several results have the
+names of their operators, but a single result is called `getitem`. The signature of the submodule has this
+name, and no node has it after run_decompositions has dissolved the region. A single result should be named
+like the others.
 """
 
 import sys

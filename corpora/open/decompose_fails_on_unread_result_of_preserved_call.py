@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD048"
-# title = "run_decompositions: SpecViolationError for a preserved submodule whose result is unused"
+# title = "run_decompositions: SpecViolationError for a preserved submodule if one of its results is unused"
 # harm = "obscure error"
 # reach = "contrived"
 # reach-because = "a preserved submodule whose result is unused"
@@ -28,10 +28,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""The result of tanh is unused: "Output tanh does not exist in the graph", says the verifier.
+"""The second result of a preserved submodule is unused. The verifier says "Output tanh does not exist in the
+graph".
 
-Export keeps the operator, and names its result in the signature of the submodule. Decomposing drops the
-unused operator, and keeps its name.
+Export names the result in the signature of the submodule. run_decompositions removes the operator, as nothing
+uses it, but `_get_updated_module_call_graph` keeps its name in the signature.
 """
 
 import sys

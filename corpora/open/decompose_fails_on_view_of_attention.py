@@ -36,11 +36,12 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""Attention returns the layout of the query; its decomposition another one: length, batch, heads.
+"""Attention over a batch, followed by a view that joins the heads, exports. run_decompositions raises
+ValueError.
 
-The query is heads cut out of a projection, so that heads and lengths can be joined again by a view. The
-decomposition permutes its result for nn.MultiheadAttention, whose query is laid out by length first; for this
-query the strides differ, and the view raises ValueError.
+The kernel of attention returns the layout of its query, here batch, length, heads. The decomposition always
+returns length, batch, heads, the layout of nn.MultiheadAttention. For this query the strides differ, and the
+view is impossible. The decomposition should use the layout of the query.
 """
 
 import sys

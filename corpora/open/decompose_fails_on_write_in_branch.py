@@ -42,7 +42,13 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""One branch updates a buffer. The model exports, but run_decompositions raises SpecViolationError."""
+"""One branch of torch.cond updates a buffer under no_grad. The model exports, but run_decompositions raises
+SpecViolationError.
+
+`auto_functionalized_v2` gives the branch a copy of the buffer to write to. The verifier demands that the
+graph of the branch has no operator that writes. It should allow this in graphs that `auto_functionalized_v2`
+calls.
+"""
 
 import sys
 

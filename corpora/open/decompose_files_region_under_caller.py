@@ -30,11 +30,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""`child` is called under autocast. After run_decompositions its operators belong to the root.
+"""`child` is called under autocast. After run_decompositions, its operators belong to the root.
 
-run_decompositions traces the program node by node, and each new node gets the metadata of the one that it
-comes from. The body of an autocast region is called as a whole: all of it gets the module stack of the node
-that calls the region. unflatten then makes no `child`.
+run_decompositions traces the program node by node, and each new node gets the metadata of the node that it
+comes from. The body of an autocast region is called as a whole, so that all of its nodes get the module stack
+of the node that calls the region. unflatten then makes no `child`.
 """
 
 import sys

@@ -35,9 +35,10 @@
 # ///
 """The model updates a mean under no_grad. Each call of the decomposed program adds to its autograd history.
 
-run_decompositions takes the region away and returns the new value as a BUFFER_MUTATION of the signature.
-ep.module() copies it into the buffer under the grad mode of its caller: autograd records that, and keeps all
-calls that went before alive. Before it is decomposed the program leaves the buffer without a history.
+run_decompositions removes the no_grad block and returns the new mean as a BUFFER_MUTATION. `ep.module()`
+copies it into the buffer (`_insert_copy_for_mutations`) in the grad mode of the caller, so that autograd
+records the copy and keeps all earlier calls alive. The value should be detached first. Before
+run_decompositions, the program is right.
 """
 
 import sys

@@ -11,8 +11,8 @@
 # evidence = ["https://docs.pytorch.org/docs/stable/generated/torch.nn.LSTM.html"]
 # topics = ["random", "recurrent"]
 # cause = """
-# The decomposition sets dropout to zero in every layer, because the condition that should spare the last one
-# compares the number of layers with the number of this layer the wrong way round."""
+# The decomposition should apply dropout after all layers but the last. Its condition compares the number of
+# layers with the number of the layer the wrong way round, so that it never does."""
 # path = "nonstrict+decompose:module@cpu"
 # check = "outputs"
 # kind = "mismatch"
@@ -33,8 +33,9 @@
 # ///
 """After run_decompositions, an LSTM in train mode applies no dropout between its layers.
 
-With dropout of all elements the second layer of eager reads zeros, whatever the input is. Decomposed, it
-reads what the first layer returned.
+`_rnn_helper` applies dropout after every layer but the last. Its condition is `num_layers < i - 1`, which
+never holds. It should be `i < num_layers - 1`. Here dropout is 1.0, so that the second layer reads zeros in
+eager.
 """
 
 import sys

@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD054"
-# title = "run_decompositions: the program raises if it writes to a slice of a complex tensor"
+# title = "run_decompositions: RuntimeError when the program writes to a slice of a complex tensor"
 # harm = "obscure error"
 # reach = "occasional"
 # reach-because = "layers that compute in frequencies write the low ones to a slice: neural operators"
@@ -39,10 +39,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""A layer of a Fourier neural operator: eager runs; the decomposed program raises when it is called.
+"""A layer of a Fourier neural operator runs in eager. The decomposed program raises when it is called.
 
-A write to a slice is slice and copy_, both of which autograd can do for complex tensors. The decomposed
-program has slice_scatter instead, whose formula autograd refuses to use for complex tensors.
+Eager writes to the slice with `slice` and `copy_`; autograd supports both for complex tensors. The decomposed
+program has `slice_scatter` instead, which GRADIENT_IMPLEMENTED_FOR_COMPLEX in gen_variable_type.py does not
+list. It should: its formula is right for complex tensors.
 """
 
 import sys

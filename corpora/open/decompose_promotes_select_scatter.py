@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD055"
-# title = "run_decompositions: select_scatter returns the promoted dtype of both tensors"
+# title = "run_decompositions: select_scatter of an integer and a float tensor returns floats"
 # harm = "silently wrong"
 # reach = "contrived"
 # reach-because = "select_scatter of two dtypes"
@@ -29,9 +29,10 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""select_scatter keeps the dtype of its first tensor; decomposed, it turns integers into floats.
+"""`x.select_scatter(row, 0, 0)` has the dtype of x in eager. Decomposed, integers become floats.
 
-The decomposition is a where() of both tensors: the result has the dtype that both are promoted to.
+The decomposition is `torch.where(mask, row, x)`, whose result has the promoted dtype of both. It should cast
+`row` to the dtype of x.
 """
 
 import sys

@@ -32,11 +32,12 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""`self.last.copy_(y); return y` returns y; decomposed, it returns self.last, which the next call overwrites.
+"""`self.last.copy_(y); return y` returns y in eager. Decomposed, it returns the buffer, which the next call
+overwrites.
 
-_remove_unnecessary_copy_op_pass lets y itself be what is written back to the buffer, and so one node is an
-output of the model and the new value of the buffer. _insert_copy_for_mutations takes an output that is the
-new value of a buffer for the buffer, and returns the result of copy_.
+`_remove_unnecessary_copy_op_pass` replaces the copy by y. Then y is both an output of the model and the new
+value of the buffer. `_insert_copy_for_mutations` takes an output that is the new value of a buffer for the
+buffer. The pass should leave the copy if its source is returned.
 """
 
 import sys

@@ -28,10 +28,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""`torch.neg(x).set_(self.buf)` has the memory of buf but is a separate tensor; decomposed, it is buf.
+"""`torch.neg(x).set_(self.buf)` shares the memory of the buffer, but is another tensor. Decomposed, it is the
+buffer.
 
-Functionalized, the tensor takes the value of what it is set to, so both are one node, and the program returns
-its buffer.
+For `set_`, FunctionalTensorMode gives the tensor the value of its source, so that both are one node of the
+graph. It should make an alias.
 """
 
 import sys

@@ -30,10 +30,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "fixed"
 # ///
-"""weight_norm of a vector uses the norm of each element; decomposed, it uses the norm of the vector.
+"""weight_norm of a vector divides each element by its own norm. Decomposed, it divides by the norm of the
+vector.
 
-Each element of the weight is its sign times `g`, and so eager computes. After run_decompositions it is also
-divided by the norm of the whole vector.
+The decomposition computes the norm over all dimensions but one. For a vector this list is empty, and an empty
+list means all dimensions.
 """
 
 import sys

@@ -31,7 +31,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""The model zeroes the first two of every four samples; the decomposed program zeroes all of them."""
+"""The model zeroes the first two of every four samples. The decomposed program zeroes all of them.
+
+Functionalization replaces a write to `x.unfold(...)` by the inverse of unfold, for which it uses
+`unfold_backward`. This gives zeros for elements that are in no window. They should keep their values.
+"""
 
 import sys
 

@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD060"
-# title = "torch.export with deferred runtime asserts: no check of sizes if the model returns its input"
+# title = "prefer_deferred_runtime_asserts_over_guards: no check of sizes if the model returns its input"
 # harm = "silently wrong"
 # reach = "occasional"
 # reach-because = "a branch on a size, where one branch returns the input; only with the option"
@@ -33,10 +33,12 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""A model that pads to an even length is exported with an even one. The program never pads.
+"""The model pads its input to an even length. The program, exported with an even one, returns an odd one as
+it is.
 
-The program must check that the length is even when it runs, since export was asked not to refuse the model.
-It returns an odd one as it is.
+With prefer_deferred_runtime_asserts_over_guards=True, the program must check at run time that the length is
+even. `insert_deferred_runtime_asserts` inserts checks when it comes to the first node after the inputs, but
+leaves out the last node of the graph (`nodes[:-1]`). This graph has no other one, and gets no checks.
 """
 
 import sys

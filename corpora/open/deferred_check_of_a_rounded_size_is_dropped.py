@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD061"
-# title = "torch.export with deferred runtime asserts: int(n * 0.5) keeps the value of the example"
+# title = "prefer_deferred_runtime_asserts_over_guards: int(n * 0.5) keeps the value of the example"
 # harm = "silently wrong"
 # reach = "occasional"
 # reach-because = "a share of a dynamic size, as int(n * 0.5); only with the option"
@@ -33,9 +33,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""A model that uses int(n * 0.5) of n rows is exported with four rows. The program always uses two.
+"""The model takes `int(n * 0.5)` of n rows. Exported with four rows, the program always takes two.
 
-The program must check that the half is 2 when it runs, since export was asked not to refuse the model.
+With prefer_deferred_runtime_asserts_over_guards=True, the program must check at run time that the half is 2.
+`insert_deferred_runtime_asserts` leaves out checks that it cannot write as nodes, here one with ToFloat and
+TruncToInt. It should write them, or refuse the model.
 """
 
 import sys

@@ -39,7 +39,12 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""A custom operator clips in place. If nothing is clipped, draft_export says that its schema is wrong."""
+"""A custom operator clips in place. If the example has nothing to clip, draft_export says that its schema is
+wrong.
+
+`mutates_args={"x"}` allows the operator to write to x. `MutationChecker.check` demands that the values of x
+do change. A write that changes nothing should be allowed.
+"""
 
 import sys
 

@@ -36,11 +36,12 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""draft_export of `x[x > 0]` raises for a matrix; torch.export exports it.
+"""draft_export of `x[x > 0]` raises for a matrix. torch.export exports it.
 
-The mask becomes two columns of indices. The second begins at a symbolic offset, the number of elements that
-are selected. draft_export compares it with that of the real tensor, which makes a number of the symbol; then
-no result of the operator has the new symbol that it must have.
+The mask becomes two columns of indices. The second one has a symbolic storage offset: the number of selected
+elements. draft_export compares it with the offset of the real tensor (`r_offset != f_offset`), which fixes
+the symbol to a number. Then no result has the new symbol, and an internal check fails. It should not compare
+symbolic offsets.
 """
 
 import sys

@@ -33,10 +33,12 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""torch.export.export takes the model; draft_export, which should accept at least as much, raises.
+"""torch.export exports torch.cond on a tensor of dynamic size. draft_export, which should accept more,
+raises.
 
-Under draft_export fake tensors carry real ones. To trace torch.cond, Dynamo makes the fake input fake once
-more: its symbolic sizes are given to torch.empty_strided, which is to make a real tensor.
+Under draft_export, fake tensors carry real ones. To trace torch.cond, Dynamo makes the fake input fake again.
+`MetaConverter.meta_tensor` then makes a new real tensor with `torch.empty_strided` and the sizes of the fake
+one, which are symbolic. It should copy the real tensor that there is.
 """
 
 import sys

@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD065"
-# title = "draft_export: RuntimeError, or the wrong branch, for an input that is a lazy conjugate"
+# title = "draft_export: RuntimeError for an input that is x.conj()"
 # harm = "obscure error"
 # reach = "contrived"
 # reach-because = "a lazy conjugate or negative as input, as x.conj() is: a plain error for most models"
@@ -29,11 +29,10 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""torch.export.export takes this input, draft_export raises RuntimeError.
+"""The input is `x.conj()`. torch.export accepts it, draft_export raises RuntimeError.
 
-conj() changes no memory: it marks the tensor. draft_export computes with a real tensor for each fake one,
-and marks only the fake one. It finds that the kernels of the two differ, infers the result from the real
-tensor, and cannot do that for a tensor that begins behind the start of its memory.
+conj() changes no memory; it sets a bit of the tensor. draft_export keeps a real tensor for each fake one, and
+`MetaConverter` sets the bit of the fake one only. So the two have different values.
 """
 
 import sys

@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD066"
-# title = "draft_export: RuntimeError for an expanded input that was copied or loaded"
+# title = "draft_export: RuntimeError for a deep copy of an expanded tensor as input"
 # harm = "obscure error"
 # reach = "contrived"
 # reach-because = "an expanded input that is no view, as after copy.deepcopy or torch.load"
@@ -28,11 +28,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""torch.export.export takes this input, draft_export raises RuntimeError.
+"""The input is a copy of `torch.ones(1).expand(2)`. torch.export accepts it, draft_export raises
+RuntimeError.
 
-draft_export carries a real tensor for each fake one, and copies the input into it. A tensor of which
-several elements have one place in memory cannot be written to by copy_. (The copy of a view has the strides
-of the view, and is none.)
+Both elements are in the same place of memory, also after copy.deepcopy or torch.load. draft_export fills the
+real tensor of a fake one with `copy_`, which refuses such a tensor. `_safe_copy` should copy each place once.
 """
 
 import copy

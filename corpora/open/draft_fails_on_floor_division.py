@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD067"
-# title = "draft_export raises PendingUnbackedSymbolNotFound for x // 2 of floats and a dynamic size"
+# title = "draft_export: PendingUnbackedSymbolNotFound for x // 2 of floats with a dynamic size"
 # harm = "obscure error"
 # reach = "occasional"
 # reach-because = "floor division of floats in a program with dynamic sizes; export takes it"
@@ -34,7 +34,12 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""torch.export accepts `x // 2` with any number of rows. draft_export should accept more, but raises."""
+"""torch.export accepts `x // 2` with a dynamic number of rows. draft_export should accept more, but raises.
+
+Floor division uses `prims.signbit`, whose fake result is float although the real one is bool. draft_export
+gives a result that differs from its prediction new symbolic sizes, and then does not find them in the
+outputs. `signbit` should predict bool.
+"""
 
 import sys
 

@@ -29,10 +29,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""torch.export.export takes this model, draft_export raises IndexError.
+"""The model squeezes its input in place. torch.export accepts it, draft_export raises IndexError.
 
-draft_export carries a real tensor for each fake one. squeeze_ changes the rank of both; when export has
-traced the model, it gives the fake input its rank back, and not the real tensor.
+draft_export keeps a real tensor for each fake one, and `squeeze_` changes the rank of both. After tracing,
+export restores the shape of the fake input, not that of its real tensor. `_free_unbacked_symbols_with_path`
+then reads a size of the real one for each dimension of the fake one.
 """
 
 import sys

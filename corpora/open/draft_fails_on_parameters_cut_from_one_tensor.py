@@ -35,11 +35,12 @@
 # "2.14.1" = "fixed"
 # "2.15.0" = "fixed"
 # ///
-"""Weight and bias are pieces of one flat tensor, as optimizers and distributed training lay them out.
+"""Weight and bias are pieces of one flat tensor, as optimizers and distributed training make them.
+draft_export raises.
 
-A parameter is no view of the tensor that it is made of. So draft_export makes a real tensor for the weight,
-with memory for four numbers, and takes this memory for that of the bias too, which begins behind it. Non-
-strict and strict export accept the model.
+draft_export makes a real tensor for the weight, with memory for its four numbers only. The bias has the same
+storage, so it gets the same memory, and lies behind its end. `meta_tensor` should copy the whole storage.
+torch.export accepts the model.
 """
 
 import sys

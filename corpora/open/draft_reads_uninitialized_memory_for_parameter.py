@@ -30,10 +30,13 @@
 # "2.14.1" = "fixed"
 # "2.15.0" = "fixed"
 # ///
-"""The gate is 1 and eager adds 1. The program asserts that the gate is not positive, and raises.
+"""The gate is 1, and eager adds 1. The draft-exported program raises: it asserts that the gate is not
+positive.
 
-draft_export computes with a real tensor for each fake one. For a parameter, the real tensor is
-uninitialized memory; here torch fills that with nan, so that each run shows the same.
+draft_export computes with a real tensor for each fake one, so that a model can branch on values. `_safe_copy`
+fills it only if the type is exactly torch.Tensor. An nn.Parameter is a subclass, so that its real tensor
+stays uninitialized. (With use_deterministic_algorithms, torch fills such memory with nan, so that this file
+always shows the same.)
 """
 
 import sys

@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD071"
-# title = "ep.module() accepts 2.0 for an integer argument that was 2, and computes with the integer"
+# title = "ep.module(): accepts 2.0 for an integer argument that was 2, and computes with the integer"
 # harm = "silently wrong"
 # reach = "occasional"
 # reach-because = "a number is given as 2.0 where the example was 2, and the model divides by it"
@@ -30,11 +30,10 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""Eager divides by 2.0 and returns 1.5; the exported program divides integers and returns 1.
+"""Called with 2.0, eager divides and returns 1.5. The program, exported with 2, accepts 2.0 and returns 1.
 
-An integer among the inputs is fixed by export, and so is what the model makes of its type. The guards of
-`ep.module()` are to do what _check_input_constraints_for_graph does, which checks the inputs of an
-unflattened model. That refuses 2.0, because it compares types; the guard is `n == 2`.
+Export fixes the value and the type of a number. The guard is `n == 2`, which is true of 2.0.
+`_get_input_guards_for_graph` should guard the type as well, as the check of inputs in unflatten does.
 """
 
 import sys

@@ -33,8 +33,9 @@
 # ///
 """An optional argument was None at export. The program accepts a tensor for it, and ignores it.
 
-The Programming Model says of static inputs, None among them: "passing a different value at run time will
-result in an error". The guards of the program compare int, float and str.
+The documentation of torch.export says of static inputs such as None: "passing a different value at run time
+will result in an error". `_get_input_guards_for_graph` makes guards for int, float and str, and should make
+one for None.
 """
 
 import sys

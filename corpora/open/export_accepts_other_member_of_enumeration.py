@@ -31,10 +31,10 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""Exported with Mode.ADD, `ep.module()` adds for Mode.SUBTRACT as well.
+"""Exported with Mode.ADD, `ep.module()` also adds if it is called with Mode.SUBTRACT.
 
-Since PyTorch PR 176541 a member of an Enum may be an input. What the model makes of it is fixed by export, as
-for a str, but only numbers and strings are compared with what they were.
+Since PyTorch PR 176541, a member of an Enum may be an input. Export fixes it like a string, but
+`_get_input_guards_for_graph` makes guards for int, float and str only.
 """
 
 import enum

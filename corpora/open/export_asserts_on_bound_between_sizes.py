@@ -38,11 +38,10 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""The model branches on 3 * n < 8. Export should say that n may not be any number, but asserts.
+"""The model branches on `3 * n < 8`. Export should say which n are allowed, but an assertion fails.
 
-The guard is solved to n < 8/3. To word the suggestion, prettify_results takes a side that is not all digits
-for an expression, which it only knows on one side of an equation: "Expected op to be '==', got < for n <
-8/3".
+The guard is simplified to n < 8/3. `prettify_results`, which writes the suggested fixes, takes only digits
+for a number (`right.isdigit()`) and expects an equation for everything else. It should allow fractions.
 """
 
 import sys

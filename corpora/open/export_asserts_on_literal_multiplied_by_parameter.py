@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD075"
-# title = "torch.export: AssertionError for a tensor literal updated in place before a checkpoint"
+# title = "torch.export: AssertionError if forward multiplies torch.tensor(...) in place by a parameter"
 # harm = "obscure error"
 # reach = "contrived"
 # reach-because = "a tensor literal updated in place from a parameter, before an in-place checkpoint"
@@ -30,11 +30,12 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""`t.mul_(self.w)` on a tensor literal, then a checkpoint that writes to t: export asserts about a gradient.
+"""Forward multiplies `torch.tensor([0.0, 0.5])` in place by a parameter, before a checkpoint. Export fails an
+assertion.
 
-The literal requires gradients after the update. But the fake tensor of the constant, which tracing updated,
-is asked as if it were what the graph is handed: "node requires_grad True does not match constant
-requires_grad False".
+The constant requires no grad; after `mul_` its fake tensor does. `_preserve_requires_grad_pass` compares the
+constant with this updated fake tensor: "node requires_grad True does not match constant requires_grad False".
+It should compare what the constant was at first.
 """
 
 import sys

@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD076"
-# title = "torch.export: a mistake in dynamic_shapes after a named tuple raises AssertionError"
+# title = "torch.export: AssertionError instead of a clear message for a mistake in dynamic_shapes"
 # harm = "obscure error"
 # reach = "occasional"
 # reach-because = "a list for a tuple in dynamic_shapes, after an input that is a named tuple"
@@ -40,7 +40,12 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""The spec of `others` is a list instead of a tuple. export raises AssertionError before it says so."""
+"""dynamic_shapes has a list for a tuple. Export should say so, but fails an assertion, as an input is a named
+tuple.
+
+To name the first difference, `_tree_map_with_path` makes a key for each container on the way. Its `_key`
+supports dict, list and tuple only. It should support all containers.
+"""
 
 import sys
 from typing import NamedTuple

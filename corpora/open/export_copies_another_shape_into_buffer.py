@@ -40,11 +40,10 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""A cache that grows by `self.cache = torch.cat(...)`: export succeeds, and no call of the program does.
+"""A cache grows by `self.cache = torch.cat(...)`. Export accepts this, but every call of the program raises.
 
-Export ends the graph with a copy_ into each buffer that was assigned, and does not ask whether the new value
-has the shape of the old one. The Programming Model fixes the shapes of buffers at export time, so that this
-is to be refused.
+`_make_fx_helper` ends the graph with a copy_ into each assigned buffer, without asking if the shape is the
+same. The shape of a buffer is fixed at export, so that export should refuse the model in plain words.
 """
 
 import sys

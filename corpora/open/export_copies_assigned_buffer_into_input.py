@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD078"
-# title = "torch.export: self.count = self.count + 2 overwrites an input if a buffer before it is None"
+# title = "torch.export: self.count = self.count + 2 overwrites the user's input if another buffer is None"
 # harm = "silently wrong"
 # reach = "occasional"
 # reach-because = "an optional buffer before a counter: the caller's tensor is overwritten, silently"
@@ -31,10 +31,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""The optional mask is None. The counter stays 0, and the caller finds its value in `x`.
+"""The optional buffer `mask` is None. The program leaves `count` at 0, and writes the new count into the
+input x.
 
-The program ends with a copy_ into the input of the assigned buffer, which is the second buffer of the root
-module, but the first that is an input. The second input is `x`.
+`_make_fx_helper` finds the graph input of an assigned buffer by its number among all buffers. A buffer that
+is None has no graph input, so that the next one is taken, here x. It should look for the name.
 """
 
 import sys

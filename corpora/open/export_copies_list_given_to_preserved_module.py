@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD079"
-# title = "torch.export: wrong result if a preserved submodule writes to a list it is given"
+# title = "preserve_module_call_signature: wrong result if the submodule writes to a list that it is given"
 # harm = "silently wrong"
 # reach = "occasional"
 # reach-because = "a preserved submodule that puts results into a list it is given"
@@ -31,10 +31,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""`child` puts its result into a list. With its signature preserved the list stays as it was: 3 instead of 4.
+"""`child` changes an item of the list that it is given. With its signature preserved, the caller's list does
+not change.
 
-pre_hook takes the arguments apart, and puts new containers together, which are passed on. So asking for
-metadata changes what is computed.
+The pre_hook in `_wrap_submodule` flattens the arguments and passes new containers on. It should pass the
+containers of the caller: preserving a signature must not change results.
 """
 
 import sys

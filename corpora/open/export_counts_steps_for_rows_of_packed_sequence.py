@@ -31,9 +31,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""Two sequences, of 3 steps and of 1, are packed into 4 rows. The program divides the sum of the rows by 3.
+"""Two sequences of 3 steps and 1 step are packed into 4 rows. The program divides their sum by 3 instead of
+4.
 
-The rows are as many as the lengths sum up to, which depends on data; export takes the padded length for it.
+The number of rows is the sum of the lengths, which depends on data. The fake implementation of
+`_pack_padded_sequence` returns the padded length in its place. It should return an unbacked size.
 """
 
 import sys

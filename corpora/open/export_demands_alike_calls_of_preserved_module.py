@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD082"
-# title = "torch.export: AssertionError if a preserved submodule is called with and without a keyword"
+# title = "preserve_module_call_signature: AssertionError if the calls of a submodule have different keywords"
 # harm = "obscure error"
 # reach = "occasional"
 # reach-because = "a preserved submodule called with and without a keyword"
@@ -41,10 +41,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""One call passes `n` by name, the other does not pass it: AssertionError, in_spec mismatch.
+"""One call of the submodule passes `n` as a keyword, the other does not pass it: AssertionError.
 
-Each call gets a separate signature later on (`child`, `child@1`), and a separate graph. But while
-tracing, in_spec and out_spec are kept by the name of the submodule, as if there were one call.
+Each call has its own signature in the exported program (`child`, `child@1`). While export traces,
+`update_module_call_signatures` stores one signature per submodule and asserts that all calls agree. It should
+store one per call.
 """
 
 import sys

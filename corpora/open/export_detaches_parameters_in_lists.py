@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD083"
-# title = "exported program computes no gradients for a parameter in a plain list, without a warning"
+# title = "torch.export: no gradient for a parameter in a plain list, and no warning"
 # harm = "wrong later"
 # reach = "contrived"
 # reach-because = "parameters in a plain list, which an optimizer must be given by hand"
@@ -30,7 +30,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""A parameter in a plain list gets a gradient in eager, and none in the exported program."""
+"""A parameter in a plain list gets a gradient in eager. The exported program computes none for it.
+
+`lift_constants_pass` makes a constant of a parameter that is not registered, and takes its `.data`. Only the
+debug log says so. It should warn or refuse.
+"""
 
 import sys
 

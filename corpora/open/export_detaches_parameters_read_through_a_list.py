@@ -32,10 +32,10 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""A registered parameter that is read through a list becomes a constant of the program, without gradient.
+"""A registered parameter that forward reads from a list becomes a constant of the program, without gradient.
 
-_reparametrize_module puts fake tensors where parameters are registered. The list goes on holding the real
-parameters, and tracing takes them for tensors that the model does not know. Strict export is right.
+For tracing, `_non_strict_export` replaces registered parameters by fake tensors. The list still has the real
+parameters, which tracing takes for unknown tensors. They should be recognized. Strict export is right.
 """
 
 import sys

@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD085"
-# title = "torch.export(strict=False): autocast casts a weight at each use, so gradients round differently"
+# title = "torch.export(strict=False): turns the cache of autocast off; gradients are rounded differently"
 # harm = "wrong later"
 # reach = "occasional"
 # reach-because = "a weight used several times within autocast: cast each time, gradients round otherwise"
@@ -31,11 +31,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""The graph says `wrap_with_autocast(..., cache_enabled=False)`, while autocast caches unless it is asked
-not to.
+"""The graph says `wrap_with_autocast(..., cache_enabled=False)`. In eager, the cache of autocast is on.
 
-With the cache, a weight is cast once in the block, and its gradients are added up in bfloat16; the exported
-program casts it at every use, and adds them up in float32. Strict export records None, and agrees with eager.
+With the cache, a weight is cast once, and its gradients are added in bfloat16. The program casts it at each
+use, and adds the gradients in float32. make_fx disables the cache while it traces, and `autocast.__enter__`
+records this as if the user had asked for it. Strict export records None, and agrees with eager.
 """
 
 import sys

@@ -35,11 +35,12 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""`self.count = self.count + 1` updates a buffer of the root module, but not one of a submodule.
+"""`self.count = self.count + 1` in a submodule is lost: eager leaves 1 in the buffer, the program 0. There is
+no warning.
 
-The hook that notes assignments asks `_mod._buffers is mod._buffers`, which holds for the root alone: the
-assignment in a submodule leaves no trace in the graph and no warning. Eager leaves 1, the program 0. Strict
-export, which loses all assignments for another reason, is kept out by `torch.compiler.disable`.
+The hook that records assignments asks `_mod._buffers is mod._buffers`, which is true of the root module only.
+It should record assignments in submodules, too. (`torch.compiler.disable` is there because strict export
+loses all assignments, for another reason.)
 """
 
 import sys

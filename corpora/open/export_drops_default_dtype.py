@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD087"
-# title = "torch.export ignores torch.set_default_dtype in forward and uses the caller's default dtype"
+# title = "torch.export: torch.set_default_dtype in forward has no effect in the program"
 # harm = "silently wrong"
 # reach = "occasional"
 # reach-because = "a part that needs float64 and sets the default dtype: computed in float32"
@@ -30,9 +30,10 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""The model makes a grid in float64 and adds it to its input. The program makes the grid in float32.
+"""forward sets the default dtype to float64 and makes a grid. The program makes the grid in float32.
 
-In the graph, linspace has no dtype. The default dtype that holds at the call decides.
+Export records `linspace` without a dtype, so that the default dtype of the caller decides when the program
+runs. `set_default_dtype` is not recorded. Export should record the dtype, or refuse `set_default_dtype`.
 """
 
 import sys

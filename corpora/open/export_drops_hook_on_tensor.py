@@ -30,7 +30,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""In eager the hook doubles the gradient. The exported program has no hook, and gives no warning."""
+"""In eager, a hook that forward registers on a tensor doubles the gradient. The program has no hook, and
+nothing warns.
+
+`Tensor.register_hook` calls no operator, so that no graph records it. Export should refuse it.
+"""
 
 import sys
 

@@ -30,9 +30,10 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""`@torch.inference_mode()` around forward. Eager's result has no gradients, the program's requires grad.
+"""forward runs under `torch.inference_mode()`. Eager's result requires no grad, that of the program does.
 
-Export records regions with another grad mode. Inference mode leaves no trace in the graph.
+Export records no_grad blocks. It does not see inference_mode, which a C++ guard enters. It should record it,
+for example as no_grad.
 """
 
 import sys

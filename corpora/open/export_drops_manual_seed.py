@@ -34,9 +34,10 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""The model seeds its noise, so eager returns the same result in every call; the program does not.
+"""The model seeds its noise, so that eager returns the same result in every call. The program does not.
 
-Export itself has seeded the generator of the whole process.
+`torch.manual_seed` calls no operator: tracing runs it for real and records nothing, so that export also seeds
+the generator of the process. Strict export refuses it; non-strict export should, too.
 """
 
 import sys

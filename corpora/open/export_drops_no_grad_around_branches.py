@@ -31,11 +31,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""Eager returns a tensor without history. The exported program silently returns one that requires grad.
+"""torch.cond in a no_grad block: eager's result requires no grad, that of the program does.
 
-Export splits the graph at each change of grad mode, and split_module moves the get_attr nodes of the branches
-to the front of their piece. The piece then no longer begins with the change, so that
-_is_set_grad_enabled_sub_mod takes it for one without: it is inlined, and the region is lost.
+Export splits the graph where the grad mode changes. `split_module` moves the get_attr nodes of the branches
+to the front of a part. The part then no longer begins with the change of grad mode, and
+`_is_set_grad_enabled_sub_mod` takes it for one without a change. The nodes should stay where they are.
 """
 
 import sys

@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD092"
-# title = "torch.export: no_grad within an autocast block is dropped"
+# title = "torch.export: a no_grad block within an autocast block is dropped"
 # harm = "wrong later"
 # reach = "occasional"
 # reach-because = "no_grad in an autocast block, for a target, say: silently wrong gradients"
@@ -30,11 +30,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""In eager no gradient flows through `target`. In the exported program it does, and the gradient is 0.
+"""In eager, no gradient flows through `target`, which is computed under no_grad. In the program it does.
 
-Export splits the graph at the borders of no_grad, and enters the autocast block again in each part. The pass
-that turns no_grad into a region looks at the first node of a part alone: it finds autocast and drops no_grad.
-Where no_grad protects an update of a parameter, the exported program raises instead.
+Export splits the graph where the grad mode changes, and enters autocast again at the start of each part.
+`_is_set_grad_enabled_sub_mod` looks at the first node of a part only, finds autocast, and does not see
+no_grad.
 """
 
 import sys

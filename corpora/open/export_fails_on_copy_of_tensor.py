@@ -40,7 +40,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""forward() copies its input with copy.copy: non-strict export fails with an internal AssertionError."""
+"""forward copies its input with `copy.copy`. Non-strict export fails an internal assertion.
+
+`Tensor.__reduce_ex__` rebuilds the fake tensor with device cpu, and `FakeTensor.__new__` asserts that the
+device is meta. A copy of a tensor should be recorded, for example as detach.
+"""
 
 import copy
 import sys

@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD094"
-# title = "torch.export: a size \"is not tracked with proxy\" if the model reads x.data of a view x"
+# title = "torch.export: RuntimeError \"not tracked with proxy\" if the model reads x.data and x is a view"
 # harm = "obscure error"
 # reach = "contrived"
 # reach-because = "`.data` in forward(), and an example input that is a view"
@@ -38,9 +38,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "fixed"
 # ///
-"""The model reads the rank of `x.data`. If the example input is a view, export raises RuntimeError.
+"""The model reads `x.data.dim()`. If the example input is a view, export raises RuntimeError.
 
-Nothing is dynamic here. Yet export gives the base of the view a symbolic size, which no proxy stands for.
+No size is dynamic, but export gives the base of the view a symbolic size. The cache of fake tensors compares
+the memory of the view with this size, while the proxy mode is on, which does not know it. It should compare
+outside of the mode.
 """
 
 import sys

@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD095"
-# title = "torch.export: RuntimeError for dropout of an empty boolean tensor in train mode"
+# title = "torch.export: RuntimeError for dropout of an empty boolean tensor"
 # harm = "obscure error"
 # reach = "contrived"
 # reach-because = "dropout of a boolean tensor without elements"
@@ -30,10 +30,10 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""In train mode nn.Dropout accepts an empty mask in eager; export raises because of its dtype.
+"""In train mode, nn.Dropout accepts an empty boolean tensor in eager. Export raises because of its dtype.
 
-With elements both raise: dropout cannot scale booleans. Without any, eager returns the tensor as it is, while
-the decomposition that export traces looks at the dtype first.
+Dropout cannot scale booleans, but here is nothing to scale. The kernel asks first whether there are elements;
+the decomposition `native_dropout` looks at the dtype first.
 """
 
 import sys

@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD096"
-# title = "torch.export: AssertionError 'vr must not be None' for torch.cond after x.data = x.data[1:3]"
+# title = "torch.export: AssertionError instead of a refusal for x.data = x.data[1:3] and torch.cond"
 # harm = "obscure error"
 # reach = "contrived"
 # reach-because = "an assignment to the .data of an input of dynamic size; torch does not trace it anyway"
@@ -38,7 +38,13 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""With a static size export refuses clearly; with a dynamic one it raises AssertionError."""
+"""Export refuses `x.data = x.data[1:3]` in plain words. If x has a dynamic size, it fails an assertion
+instead.
+
+Dynamo, which traces the branches of torch.cond, has another ShapeEnv than export.
+`MetaConverter.meta_storage` gives the storage of the fake tensor a size from the ShapeEnv of export, which
+the other one does not know: "vr must not be None".
+"""
 
 import sys
 

@@ -32,11 +32,11 @@
 # "2.14.1" = "fixed"
 # "2.15.0" = "fixed"
 # ///
-"""Export raises AssertionError if an argument collected by `**options` has a dynamic size.
+"""An argument that `**options` collects has a dynamic size. Export raises AssertionError.
 
-The spec names the parameter, as export demands: {"options": {"scale": ...}}. _get_range_constraints then
-sorts the arguments as they were traced and puts every keyword next to `options`, which has it already, so
-that arguments and spec no longer are of one structure.
+dynamic_shapes names the parameter, as export demands: {"options": {"scale": ...}}. `_get_range_constraints`
+puts each keyword next to `options`, where it is already, so that arguments and dynamic_shapes no longer have
+the same structure.
 """
 
 import sys

@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD098"
-# title = "torch.export: unhashable SymInt if torch.cond gets a column of a matrix with dynamic rows"
+# title = "torch.export: \"unhashable SymInt\" if torch.cond gets a column of a matrix with dynamic rows"
 # harm = "obscure error"
 # reach = "occasional"
 # reach-because = "a column of a matrix with dynamic rows, given to torch.cond"
@@ -40,11 +40,10 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""A column of `x` has two elements, and between them lies the dynamic size of a row.
+"""`x[:, 0]` has two elements, and a dynamic stride. Passed to torch.cond, it makes export fail.
 
-cond, map and their like have Dynamo trace their functions. A tensor with a dynamic size keeps it there; the
-code does not expect a dynamic stride alone. record_automatic_dynamic looks each stride up in a dict, and a
-SymInt cannot be hashed: "unhashable type: non-nested SymInt".
+Dynamo traces the branches. `_automatic_dynamic` treats a tensor as dynamic if one of its sizes is symbolic,
+and does not ask for strides. It looks each stride up in a dict, and a SymInt cannot be hashed.
 """
 
 import sys

@@ -31,11 +31,10 @@
 # "2.14.1" = "fixed"
 # "2.15.0" = "fixed"
 # ///
-"""`resize_(4)` on a tensor whose size is a symbol: "tried to directly modify sizes for customized tensor".
+"""`resize_(4)` of a tensor with a dynamic size raises "tried to directly modify sizes for customized tensor".
 
-If all the new sizes are numbers, generic_set_sizes_contiguous takes them for those of an ordinary tensor and
-calls set_sizes_contiguous, which refuses any tensor with symbolic sizes. The fault is in C++, out of reach of
-a patch of Python.
+If all new sizes are numbers, `generic_set_sizes_contiguous` takes the tensor for an ordinary one and calls
+`set_sizes_contiguous`, which refuses tensors with symbolic sizes. It should ask the tensor.
 """
 
 import sys

@@ -38,7 +38,10 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""Eager returns the tensor; export: "more than one element of the written-to tensor refers to a single memory
+"""`y.copy_(y)` of an expanded tensor does nothing in eager. Export raises RuntimeError.
+
+The kernel of copy_ returns at once if both tensors are the same. `meta_copy_` first asks whether elements of
+the written tensor overlap: "more than one element of the written-to tensor refers to a single memory
 location".
 """
 

@@ -31,10 +31,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""`ep.module()` raises SyntaxError: a check in the function that it makes reads `args[0]_max.size()[0] == 1`.
+"""A namedtuple has the fields `value` and `value_max`. `ep.module()` raises SyntaxError.
 
-The inputs' paths are replaced one after the other, wherever they occur: `L['x'].value` is the beginning of
-`L['x'].value_max`.
+`_convert_guards_code_to_fn` replaces the path of each input in the code of a guard by `args[0]` and so on.
+`L['x'].value` is also the beginning of `L['x'].value_max`, which becomes `args[0]_max`. It should replace
+longer paths first.
 """
 
 import sys

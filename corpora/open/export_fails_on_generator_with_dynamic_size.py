@@ -37,7 +37,13 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""`generator=None` is the default, and raises "SymIntArrayRef expected to contain only concrete integers"."""
+"""`torch.rand(x.shape, generator=None)` with a dynamic shape makes export raise RuntimeError. None is the
+default.
+
+With `generator=`, another overload of the operator is called. The fake kernel calls it on the meta device,
+for which it has no kernel that takes symbolic sizes: "SymIntArrayRef expected to contain only concrete
+integers".
+"""
 
 import sys
 

@@ -39,9 +39,10 @@
 # "2.14.1" = "fixed"
 # "2.15.0" = "fixed"
 # ///
-"""`table[i]` works under torch.vmap in eager; non-strict export says that vmap cannot call .item().
+"""`table[i]` works under torch.vmap in eager. Non-strict export says that vmap cannot call .item().
 
-The model calls no item(): that is what export makes of the index, so that it may be a dynamic size.
+The model does not call item(). `_NonStrictTorchFunctionHandler` replaces indexing by a scalar tensor with
+`torch.select(table, 0, i.item())`. It should not do this for a batched tensor.
 """
 
 import sys

@@ -30,11 +30,10 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""`self.last = x` for a buffer `last`: the graph that export itself has built does not pass its own check.
+"""`self.last = x`, where `last` is a buffer: the verifier of export rejects the graph that export has made.
 
-Every assigned buffer gets a copy_ at the end of the graph, with the metadata of the node assigned from. If
-that node is a placeholder, here that of the input, there is no nn_module_stack in it, and
-_verify_nn_module_stack rejects the copy_.
+`_make_fx_helper` ends the graph with a copy_ into the buffer, with the metadata of the node that is assigned.
+An input has no nn_module_stack, and `_verify_nn_module_stack` demands one of the copy_.
 """
 
 import sys

@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD105"
-# title = "torch.export: a member of an Enum among the outputs: AttributeError or TypeError"
+# title = "torch.export: AttributeError if the model returns a member of an Enum"
 # harm = "obscure error"
 # reach = "occasional"
 # reach-because = "a model that returns its mode or status as an Enum cannot be exported"
@@ -42,9 +42,10 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""Export fails on a model that returns a member of an enumeration: an AttributeError from inside of torch.
+"""A model that returns a member of an Enum cannot be exported: AttributeError from inside of torch.
 
-Other outputs that torch does not take, such as a dtype, are refused with a clear message.
+Since PyTorch PR 176541, the check of output types accepts members of enumerations, but `_make_argument_spec`
+takes them for nodes. Other types, such as dtypes, are refused with a clear message.
 """
 
 import enum

@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD106"
-# title = "torch.export: NaN among the outputs: SpecViolationError"
+# title = "torch.export: SpecViolationError if the model returns the float NaN"
 # harm = "obscure error"
 # reach = "occasional"
 # reach-because = "a metric or a score that is undefined for the example, returned as a float"
@@ -40,7 +40,10 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""Export fails on a model that returns the float NaN. Any other float may be returned."""
+"""A model may return any float, but for NaN export raises SpecViolationError.
+
+The verifier compares constant outputs with `!=`, and NaN is not equal to itself.
+"""
 
 import math
 import sys

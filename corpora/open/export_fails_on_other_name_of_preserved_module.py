@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD107"
-# title = "torch.export: KeyError if a preserved submodule is called twice by its other name"
+# title = "preserve_module_call_signature: KeyError if a submodule has two names and is called by the other"
 # harm = "obscure error"
 # reach = "contrived"
 # reach-because = "a shared submodule, preserved by one name and called twice by the other"
@@ -41,10 +41,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""`first` is preserved, and called as `second`, which is the same module: KeyError 'second'.
+"""`first` and `second` are one module. `first` is preserved, and forward calls `second` twice: KeyError
+'second'.
 
-The second call is a variant, `second@1`, for which the pass copies the signature of `second`. Only a few
-lines later it finds out that `second` need not be preserved, by comparing `fqn` with `path`.
+For the second call, `CollectTracepointsPass` copies the signature of `second`, which has none. Only later it
+compares `fqn` with `path`, and would find that `second` is not preserved.
 """
 
 import sys

@@ -31,10 +31,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""Eager writes a scalar parameter into a row of int64; export: "Autograd not support dtype: Long".
+"""`x[0] = self.w` writes a parameter into an integer tensor. Eager runs; export says "Autograd not support
+dtype: Long".
 
-Filling with a tensor that requires grad gives integers a gradient history, in eager as well: that lasts until
-the next operator on them, which raises. Export comes to one within the assignment.
+derivatives.yaml calls `fill_.Tensor` differentiable also for integers, so that x gets a gradient history. In
+eager, nothing uses it. Export runs one more operator for the assignment, which raises.
 """
 
 import sys

@@ -29,9 +29,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""Export fails if a branch of `torch.cond` calls a module whose call signature is preserved.
+"""A branch of torch.cond calls a submodule. With preserve_module_call_signature, export fails.
 
-Without `preserve_module_call_signature` the same model is exported.
+A hook stores the arguments of each preserved call in a dict. Dynamo traces the branch together with the hook,
+and refuses a write to a dict outside of the branch. Without preserve_module_call_signature, the model
+exports.
 """
 
 import sys

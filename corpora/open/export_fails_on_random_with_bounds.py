@@ -31,7 +31,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""Export raises SyntaxError for `random_ = torch.ops.aten.random_.from(zeros, 0, 2)`."""
+"""`torch.zeros(1).random_(0, 2)` makes export raise SyntaxError.
+
+The overload of random_ with two bounds is called `from`, a keyword of Python. FX writes
+`torch.ops.aten.random_.from(...)` into its code, which does not compile. It should use getattr.
+"""
 
 import sys
 
@@ -70,4 +74,4 @@ if __name__ == "__main__":
         show()
     except SyntaxError as error:
         sys.exit(f"BUG: torch.export.export raises {error!r:.100}")
-    print(f"ok: torch.export.export raises {'nothing'.strip()}")
+    print("ok: torch.export.export raises nothing")

@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD111"
-# title = "torch.export: IndexError in guard production if an input is unsqueezed in place"
+# title = "torch.export: IndexError for x.unsqueeze_(0) of an input"
 # harm = "obscure error"
 # reach = "occasional"
 # reach-because = "unsqueeze_ on an input"
@@ -41,10 +41,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""`unsqueeze_` on an input: guards are produced for a tensor that no caller ever has.
+"""The model calls `unsqueeze_` on its input. Export raises IndexError when it makes the guards.
 
-The fake input is changed in place by the model, and guards are written afterwards, for its new rank,
-against constraints that were noted for its old one. The hazard of issue 93610, in non-strict export.
+`unsqueeze_` changes the fake input itself. After tracing, `produce_guards_verbose` makes guards for this fake
+input with its new rank, and looks for constraints that were made for the old rank. It should use the shape
+from before. The same mistake of Dynamo is PyTorch issue 93610.
 """
 
 import sys

@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD112"
-# title = "torch.export: calls a child made by torch.jit.script with one argument too many"
+# title = "torch.export: TypeError for a child made by torch.jit.script"
 # harm = "obscure error"
 # reach = "occasional"
 # reach-because = "models with a scripted part, which strict=True refuses with a clear message"
@@ -31,10 +31,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""A scripted child works in eager. Export calls it with an extra argument; a traced child exports.
+"""A child made by torch.jit.script runs in eager. Export calls it with one argument too many.
 
-A whole model that is scripted is refused with a clear message, and strict=True refuses this one in the same
-way.
+While torch.export traces, `ScriptMethod.__call__` calls `__wrapped__`, a bound method, and passes itself as
+the first argument. Strict export, and export of a model that is scripted as a whole, refuse it in plain
+words; this should, too.
 """
 
 import sys

@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD113"
-# title = "torch.export: AssertionError if an input that is a view is changed by t_() and its stride read"
+# title = "torch.export: AssertionError for x.t_() and x.stride(0) if the input is a view"
 # harm = "obscure error"
 # reach = "contrived"
 # reach-because = "t_() on an input that is a view of another tensor, then its stride as a number"
@@ -38,9 +38,12 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "fixed"
 # ///
-"""No size is dynamic, but export fails because a symbol has no source: "sources must not be empty".
+"""The model transposes its input in place and reads a stride. If the input is a view, export fails an
+assertion.
 
-The symbol is a size of the tensor that the input is a view of. A copy of the input exports.
+Export makes the sizes of the input static, but not those of its base. `t_()` leads back to the base, so that
+a size of the base gets into a guard without a source: "sources must not be empty". A copy of the input
+exports.
 """
 
 import sys

@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD114"
-# title = "torch.export: AssertionError for a torch.Size among the inputs, next to a dynamic size"
+# title = "torch.export: AssertionError for a torch.Size argument if another input has a dynamic size"
 # harm = "obscure error"
 # reach = "occasional"
 # reach-because = "a torch.Size among the inputs, next to a dynamic size"
@@ -41,11 +41,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""With static sizes the model exports; with a dynamic one: "Must provide a tree_name when ...".
+"""A model with a torch.Size argument exports with static sizes. With a dynamic size, export fails an
+assertion.
 
-The spec of a torch.Size has to be a tuple, and torch says so for any other spec. After tracing,
-make_constraints compares spec and inputs again, this time with the torch.Size, and knows no spec at all
-that is like it.
+In dynamic_shapes, torch demands a tuple for a torch.Size. After tracing, `make_constraints` compares
+dynamic_shapes with the inputs again, and this time does not accept a tuple for a torch.Size.
 """
 
 import sys

@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD115"
-# title = "torch.export: AssertionError if a preserved submodule takes a string"
+# title = "preserve_module_call_signature: AssertionError if the submodule takes a string"
 # harm = "obscure error"
 # reach = "occasional"
 # reach-because = "a preserved submodule that takes a string flag"
@@ -40,10 +40,10 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""A string is one of the arguments that check_flattened in torch/_export/wrappers.py lets pass by name.
+"""A preserved submodule takes a string. Export says "Expected code to be unreachable".
 
-They are handed to the operator _export_tracepoint, whose results are its arguments. extract_val is to note
-what they look like, and knows numbers and None, but no strings: "Expected code to be unreachable".
+`check_flattened` in torch/_export/wrappers.py allows strings as arguments of preserved calls. They are passed
+to the operator `_export_tracepoint`, and `extract_val`, which records its results, has no case for strings.
 """
 
 import sys

@@ -39,10 +39,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""Forward reads a constant and does not use it. Export raises StopIteration without a message.
+"""forward calls `self.table.detach()` and does not use the result. Export raises StopIteration without a
+message.
 
-Dead code elimination leaves a get_attr node for the constant without any user, and _unused_constant takes
-the first user without asking whether there is one.
+Dead code elimination leaves a get_attr node without users. `_unused_constant` takes its first user with
+`next()`, without asking whether there is one.
 """
 
 import sys

@@ -35,8 +35,9 @@
 # ///
 """The second position is padding. Eager returns zeros there; the program returns what the layers compute.
 
-Under no_grad, eager computes with a nested tensor, which has no padded positions, and pads its result with
-zeros. When the encoder is traced it may not look at the mask, and computes with a mask instead.
+In eval mode under no_grad, `TransformerEncoder.forward` computes with a nested tensor, which has no padded
+positions, and then pads its result with zeros. While it is traced it cannot look at the mask, and computes
+without a nested tensor. It should also fill the padded positions with zeros there.
 """
 
 import sys

@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD119"
-# title = "torch.export of a torch.fx graph: nodes below a called module get the name of that module"
+# title = "torch.export of a GraphModule: operators of nested modules are recorded under their parent"
 # harm = "cosmetic"
 # reach = "contrived"
 # reach-because = "a torch.fx graph that calls a module with children, exported, and read by module"
@@ -28,9 +28,12 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""The exported graph records the operators of `block.linear` under `block`.
+"""The model calls `block`, which calls `block.linear`. Exported from a GraphModule, all operators are
+recorded under `block`.
 
-The graph calls `block` alone, which calls `linear`. Exported without torch.fx, the same model has both names.
+For a GraphModule, `_ModuleStackTracer.create_node` keeps the module stack of the node that the Interpreter
+runs. This node is the call of `block`, so that the stack ends there. It should add the modules that are
+called below. Exported without torch.fx, the model has both names.
 """
 
 import sys

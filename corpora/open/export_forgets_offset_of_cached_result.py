@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD120"
-# title = "torch.export: a repeated op records storage offset 0, so the wrong branch may be exported"
+# title = "torch.export: the graph records storage offset 0 for an operator that was called before"
 # harm = "cosmetic"
 # reach = "everyday"
 # reach-because = "slices and circular padding: only the recorded storage offset is wrong"
@@ -30,11 +30,12 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""The result of select_scatter has the offset of its input; for the second call, export uses offset 0.
+"""The result of select_scatter has the storage offset of its input. For the second call, export records
+offset 0.
 
-The cache of fake results notes the offset of a result, and sets it for views alone: any other is rebuilt by
-empty_strided, with offset 0 and a smaller storage. The cache lives as long as the process; the loop fills it
-here.
+FakeTensorMode keeps a cache of results. It stores the offset of a result, but uses it only for views; other
+results are made by `empty_strided`, with offset 0. The loop calls the operator twice, so that the second
+result comes from the cache. The model branches on the offset to make the mistake visible.
 """
 
 import sys

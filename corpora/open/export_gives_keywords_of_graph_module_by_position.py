@@ -38,9 +38,10 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""A GraphModule called with keyword arguments: the exported program exchanges the two arguments.
+"""A GraphModule is called with keyword arguments. In the exported program, two of them are exchanged.
 
-It is silent, in non-strict export alone.
+Non-strict export runs a GraphModule with an Interpreter, which takes positional arguments only. It passes
+`kwargs.values()` in the order of the caller. It should use the order of the parameters.
 """
 
 import sys

@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD122"
-# title = "exported program refuses sizes in the range that it declares, and export gives no warning"
+# title = "ep.module(): refuses sizes that range_constraints allows, although Dim.DYNAMIC raised nothing"
 # harm = "clear error"
 # reach = "occasional"
 # reach-because = "Dim.DYNAMIC and a branch on whether a size is even: the first odd batch fails"
@@ -32,9 +32,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""With `Dim.DYNAMIC`, the program declares sizes from 2 on, and refuses every odd one.
+"""With Dim.DYNAMIC, export succeeds and the program declares all sizes from 2. It refuses every odd size.
 
-Eager answers all sizes. Nothing shows this before such a call: neither export nor `range_constraints`.
+Export turns the branch on `size % 2 == 0` into a guard. The documentation says that Dim.DYNAMIC raises if a
+size is specialized. `produce_guards` checks this only for guards that are a range. Neither export nor
+`range_constraints` shows the restriction.
 """
 
 import sys

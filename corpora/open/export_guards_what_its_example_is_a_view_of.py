@@ -16,8 +16,8 @@
 # check = "outputs"
 # kind = "crash"
 # status = "open"
-# hash-seeds = 4
 # signatures = [["outputs", "crash", "run", "AttributeError", "external_utils.py:inner", "probe"]]
+# hash-seeds = 4
 # fix = "export_guards_no_base_of_an_input"
 # upstream = ""
 # at-fault = "torch/_export/non_strict_utils.py, produce_guards_and_solve_constraints: guards of x._base"
@@ -29,9 +29,13 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""Exported with a slice of a batch, the program refuses whole batches: None has no attribute 'size'.
+"""The example is a slice of a batch. The program refuses whole batches: "'NoneType' object has no attribute
+'size'".
 
-With some hash seeds (PYTHONHASHSEED=1), export itself raises an AssertionError on torch 2.13.0.
+For an in-place transpose of a view, export rebuilds the view from its base, and records a guard about
+`L['x']._base.size()`. `ep.module()` evaluates this guard with inputs whose `_base` is None. It should have no
+guards about the base of an input. (With some hash seeds, such as PYTHONHASHSEED=1, export itself fails an
+assertion on torch 2.13.0.)
 """
 
 import sys

@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD124"
-# title = "torch.export: y.data = x is silently left out of the graph"
+# title = "torch.export: y.data = x is not recorded, without a warning"
 # harm = "silently wrong"
 # reach = "occasional"
 # reach-because = "`.data =` in forward(): silently ignored"
@@ -31,10 +31,10 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""Export ignores `y.data = x + 1`: the program returns zeros, without any warning.
+"""The model assigns `y.data = x + 1` and returns y. The program returns the old y, zeros, and nothing warns.
 
-The setter changes the fake tensor from C++ and calls no operator but _has_compatible_shallow_copy_type, which
-is all that the graph keeps of it; the proxy of `y` goes on standing for the zeros.
+The setter of Tensor.data works in C++ and calls no operator, so that PreDispatchTorchFunctionMode records
+nothing. It should record or refuse it.
 """
 
 import sys

@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD125"
-# title = "torch.export: x.requires_grad_() is silently left out of the graph"
+# title = "torch.export: x.requires_grad_() is not recorded, without a warning"
 # harm = "wrong later"
 # reach = "everyday"
 # reach-because = "requires_grad_() on an input, as for forces or a gradient penalty: silently ignored"
@@ -33,10 +33,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""The model enables gradients for its input. The exported program does not, and gives no warning.
+"""The model calls `x.requires_grad_()` on its input. The program does not, so that its result requires no
+grad.
 
-requires_grad_ sets a flag from C++ and calls no operator, so the graph that is traced below autograd does not
-have it: `program(x).sum().backward()` raises where the model's own fills x.grad.
+requires_grad_ sets a flag in C++ and calls no operator. PreDispatchTorchFunctionMode records nothing; it
+should record or refuse it. `program(x).sum().backward()` raises, where eager fills `x.grad`.
 """
 
 import sys

@@ -41,9 +41,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""Eager creates and seeds a generator in each call. The program has one, so later calls draw other numbers.
+"""forward creates and seeds a Generator, so that eager draws the same numbers in each call. The program does
+not.
 
-torch.export.unflatten raises AssertionError for such a program: it expects a tensor or a ScriptObject.
+The Generator is created once, while export traces. `lift_constants_pass` makes a constant of it, and each
+call continues its sequence. Export should refuse it. (unflatten raises AssertionError for such a program.)
 """
 
 import sys

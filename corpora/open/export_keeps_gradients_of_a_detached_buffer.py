@@ -31,7 +31,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""After a call the buffer still requires grad, so the next backward continues into it. Eager's does not."""
+"""After `self.hidden = self.hidden.detach()`, the buffer requires no grad in eager. In the program it does.
+
+`_make_fx_helper` writes an assigned buffer back with copy_ into its memory. The buffer keeps the history of
+what forward wrote into it before, and the next backward continues into this call. It should be detached.
+"""
 
 import sys
 

@@ -31,11 +31,10 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""After an export, a model that caches a tensor in its first call returns fake tensors in eager.
+"""A model caches a tensor in its first call. If it was exported first, it returns fake tensors in eager.
 
-Non-strict export means to put all attributes back as they were, but does so with `__dict__.update` of the old
-ones: what did not exist before is never deleted. The cached fake tensor stays, the next eager call finds it
-and returns a FakeTensor without data.
+Non-strict export restores all attributes after tracing, with `module.__dict__.update(old)`. This does not
+delete attributes that are new. The cached fake tensor stays on the model.
 """
 
 import sys

@@ -32,9 +32,10 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""The caller passes a cache and reads it afterwards. The exported program never fills it.
+"""The caller passes a cache as a dict. forward puts longer keys into it; the program leaves it as it is.
 
-Eager makes the keys of the cache longer in each call; the program leaves them as they were.
+Export runs forward with new containers, which it makes from the tensors. Changes of these containers are
+lost, and nothing warns. Export should refuse them.
 """
 
 import sys

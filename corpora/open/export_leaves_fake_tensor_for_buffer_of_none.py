@@ -31,10 +31,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""After an export, a model that creates a buffer in its first call returns fake tensors in eager.
+"""A model creates a buffer, which was None, in its first call. If it was exported first, it returns fake
+tensors in eager.
 
-Non-strict export means to put all attributes back as they were, but leaves out those that every module has,
-and the dictionary of buffers is one of these. The fake mask stays, and eager computes fake tensors with it.
+Non-strict export restores attributes after tracing, except those that every nn.Module has, such as the dict
+of buffers. So the fake tensor stays in it. `_detect_attribute_assignment` should restore buffers as well.
 """
 
 import sys

@@ -32,11 +32,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""A model with a helper module in a list returns fake tensors after it was exported.
+"""A model keeps a helper module in a plain list. After it was exported, it returns fake tensors in eager.
 
-The list keeps the weights of the helper out of the state dict of the model. Non-strict export puts the
-attributes that tracing assigned back, but asks `named_modules()` for the modules, which does not yield the
-helper. So the helper keeps a fake tensor, and the next eager call computes with it.
+The helper assigns its buffer. Non-strict export restores the attributes of the modules in `named_modules()`,
+and the helper is not among them. So it keeps a fake tensor. (The list keeps the weights of the helper out of
+the state dict.)
 """
 
 import sys

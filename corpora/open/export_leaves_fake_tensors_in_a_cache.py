@@ -32,10 +32,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""forward() keeps a tensor in an object, as a cache does: after an export, the eager call fails.
+"""forward appends a tensor to a list in a cache object. After an export, this list has a fake tensor, and
+eager fails.
 
-Export is to leave the model as it was. A list that is an attribute of the model is put back; the list of the
-cache holds a fake tensor afterwards.
+Export restores attributes of modules and lists in them, but not other objects. `_detect_attribute_assignment`
+should restore what they contain, or warn.
 """
 
 import sys

@@ -41,11 +41,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""The exported program still calls the operator _export_tracepoint in the region, and unflatten fails on it.
+"""A preserved submodule is called under no_grad. Export works, but unflatten raises AttributeError.
 
-CollectTracepointsPass walks through all graphs, but returns from inside the loop, after the first of them.
-After the call, `x` is read as a result of the tracepoint, so that the region has to return it; that result
-counts as part of `child`, where unflatten (_IVals.read) takes the region for a mutation.
+`CollectTracepointsPass.call` should remove the calls of `_export_tracepoint` from all graphs, but it returns
+in the first round of its loop. They stay in the graph of the no_grad block, and unflatten takes the result of
+one for a write to state.
 """
 
 import sys

@@ -31,10 +31,12 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""forward() computes a derivative with torch.autograd.grad: in the exported program it requires grad.
+"""forward returns the result of `torch.autograd.grad`. It requires no grad in eager, but in the program it
+does.
 
-Without create_graph, eager gives a tensor that does not. The program runs the operators of the backward pass
-as it runs the others, with grad mode on.
+Without create_graph, the autograd engine runs backward with gradients off. It switches them off in C++, and
+the tracer records only changes of the grad mode that Python makes. So the program runs the operators of
+backward with gradients on.
 """
 
 import sys

@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD135"
-# title = "torch.export: silently loses an assignment to a parameter, or to state of a child, in forward"
+# title = "torch.export: an assignment to a parameter in forward is lost, without a warning"
 # harm = "wrong later"
 # reach = "occasional"
 # reach-because = "weights that forward clips or replaces; the program goes on with those from before"
@@ -31,10 +31,10 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""forward() clips its weights, as a max-norm constraint does. The exported program never does.
+"""forward replaces its weight by a clipped one, as a max-norm constraint does. The program never does.
 
-The second call of eager uses the clipped weights, that of the program those from the start. Strict export
-refuses the model.
+Export restores what forward assigns, and warns only of plain attributes. It should refuse the assignment of a
+parameter, as strict export does.
 """
 
 import sys

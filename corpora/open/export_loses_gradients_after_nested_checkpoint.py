@@ -34,9 +34,9 @@
 # ///
 """A checkpoint in a checkpoint: `backward()` of the result works in eager, and raises after export.
 
-To save its input, the inner one calls the hook of the outer, which enters torch.no_grad(). Autograd has
-switched gradients off around the hook, in C++, so that leaving no_grad restores "off". The mode that traces
-records both changes, but not what C++ restores: all that follows is wrapped in a no_grad region.
+To save its input, the inner checkpoint calls a hook of the outer one, which enters torch.no_grad(). Autograd
+has switched gradients off around the hook, in C++, so that no_grad restores "off" at its end. Export records
+both changes, but not what C++ does afterwards. So all that follows is in a no_grad block.
 """
 
 import sys

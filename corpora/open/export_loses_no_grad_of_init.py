@@ -30,10 +30,10 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""forward() resets a parameter with torch.nn.init.constant_. The exported program raises RuntimeError.
+"""forward resets a parameter with `torch.nn.init.constant_`. The exported program raises RuntimeError.
 
-torch.nn.init writes under no_grad. The exported program writes to the parameter without it, which autograd
-refuses.
+torch.nn.init writes to the parameter under no_grad. Its functions can be overridden by a torch function mode,
+and while such a mode handles them it is off. So the mode of export that records no_grad does not see it.
 """
 
 import sys

@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD138"
-# title = "torch.export: a parameter of a module in a list becomes a separate constant at each use"
+# title = "torch.export: a parameter of a module in a list becomes a new constant at each use"
 # harm = "wrong later"
 # reach = "contrived"
 # reach-because = "a weight that no module registers, returned twice: two tensors in the program"
@@ -28,10 +28,10 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""A model returns one unregistered parameter twice; the exported program returns two tensors.
+"""A model returns one unregistered parameter twice. The program returns two tensors.
 
-Of other tensors that a model holds in a list, export makes one constant, wherever they are read. A parameter
-loses its class on the way, by `.data`, and what comes of that is compared with what was lifted before.
+`lift_constants_pass` makes one constant of a tensor, however often it is used. For a parameter it takes
+`.data`, which is another tensor each time, and so it makes a constant for each use.
 """
 
 import sys

@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD139"
-# title = "exported program returns a tuple if the model returns a torch.Size"
+# title = "ep.module(): returns a tuple if the model returns a torch.Size"
 # harm = "silently wrong"
 # reach = "contrived"
 # reach-because = "a model that returns x.shape; a caller that asks it for numel()"
@@ -31,7 +31,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""The exported program returns a plain tuple for a `torch.Size`, without `numel()`."""
+"""The model returns `x.shape`, a torch.Size. The program returns a plain tuple, without `numel()`.
+
+proxy_tensor registers torch.Size as a container that is rebuilt with `tuple()`, because a torch.Size cannot
+contain symbolic sizes. It should make a torch.Size if all sizes are numbers.
+"""
 
 import sys
 

@@ -39,12 +39,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""Non-strict export records `block.act` as `act`: 'InterpreterModule' object has no attribute 'act'.
+"""A submodule has a wrapped forward, and another module has two names. unflatten raises AttributeError.
 
-Where any module has two names, the tracer follows by which name each is read. The wrapped forward is a method
-of the real block, not of the tracer's proxy for it, and what is read from a real module counts as a child of
-the root. Without preserved signatures, unflatten drops the name and warns that the names "do not form a
-stack".
+If any module has two names, the tracer replaces modules by proxies, to see by which name each is read. The
+wrapped forward is a method of the real `block`, and `_ModuleStackTracer.getattr` records what it reads as if
+it were read from the root: `act` instead of `block.act`.
 """
 
 import functools

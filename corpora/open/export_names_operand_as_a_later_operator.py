@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD141"
-# title = "torch.export: an operator added to a branch of torch.cond gets the name of an operand"
+# title = "torch.export: an operator added to the graph of a branch gets the name of an input of the graph"
 # harm = "obscure error"
 # reach = "contrived"
 # reach-because = "a pass adds operators to branches, whose operand has the name of a sum: lint raises"
@@ -29,8 +29,12 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""The operand of the branches is called add_1, as in the caller; the copy of their operator gets this name
-too."""
+"""A pass replaces the addition in a branch of torch.cond by a copy. `graph.lint()` then finds two nodes
+called add_1.
+
+`placeholder_naming_pass` renames the inputs of the branch with `node.name = ...`, and the graph does not know
+that this name is used. It should use `node._rename`, which registers the name.
+"""
 
 import sys
 

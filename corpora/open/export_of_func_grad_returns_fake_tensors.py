@@ -31,10 +31,12 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""The model returns the derivative of sin. Export raises nothing, and the program returns a FakeTensor.
+"""The model returns `torch.func.grad(torch.sin)(x)`. Export raises nothing, and the program returns a
+FakeTensor.
 
-In the graph, sin and cos read two lifted constants, and nothing reads the input. Each constant is a
-GradTrackingTensor around a fake tensor: unflatten, run_decompositions and save raise an error on it.
+`_wrap_for_grad`, a C++ function, makes the tensor that grad differentiates. No mode sees it, so that this
+tensor has no proxy, and operators that read it get a fake constant. Export should record it, or refuse
+torch.func.grad.
 """
 
 import sys

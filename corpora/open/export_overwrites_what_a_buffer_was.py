@@ -33,10 +33,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""In eager the assignment binds another tensor. The exported program overwrites the old tensor.
+"""forward keeps the old value of a buffer, assigns a new one, and returns the old one. The program returns
+the new one.
 
-Export ends the graph with a copy_ into each buffer that was assigned. All that still refers to the old tensor
-changes with it, here the output.
+In eager, the assignment gives the name another tensor. `_make_fx_helper` ends the graph with a copy_ of the
+new value into the old tensor, which the program also returns. It should return a clone.
 """
 
 import sys

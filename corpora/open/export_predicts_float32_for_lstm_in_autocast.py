@@ -31,10 +31,11 @@
 # "2.13.0" = "shows"
 # "2.14.1" = "shows"
 # ///
-"""Export decomposes the LSTM, without MKL-DNN, to find its dtype; the program runs MKL-DNN, in bfloat16.
+"""Within autocast, nn.LSTM returns bfloat16. The graph of the exported program records float32.
 
-Autocast has a rule for the LSTM of MKL-DNN, which casts the state as well. Taken apart, an LSTM whose state
-is float32 gives float32.
+Eager runs the LSTM of oneDNN (MKL-DNN), for which autocast has a rule. Export traces with oneDNN off
+(`_ignore_backend_decomps`), so that the LSTM is decomposed, and the result is float32. The decomposed program
+also returns float32.
 """
 
 import sys

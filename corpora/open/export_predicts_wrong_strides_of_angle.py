@@ -28,7 +28,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""The angle of a transposed complex tensor is contiguous; the graph records transposed strides."""
+"""torch.angle of a transposed complex tensor is contiguous. The graph records transposed strides.
+
+The kernel for complex numbers makes a contiguous result. `meta_angle` uses `empty_like`, which keeps the
+strides. A compiler that plans views by the recorded strides makes mistakes.
+"""
 
 import sys
 

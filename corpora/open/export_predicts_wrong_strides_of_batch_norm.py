@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD146"
-# title = "torch.export: the graph records strides of the input for batch norm, which is contiguous"
+# title = "torch.export: the graph records transposed strides for batch norm, which is contiguous"
 # harm = "cosmetic"
 # reach = "occasional"
 # reach-because = "batch norm of a transposed input: recorded strides are wrong, results are right"
@@ -12,16 +12,16 @@
 # cause = """
 # native_batch_norm_helper computes with elementwise operators, which keep the order of the input's
 # strides; the CPU kernel allocates a contiguous or channels-last result."""
-# upstream = "https://github.com/pytorch/pytorch/issues/192668"
-# upstream-match = "mechanism"
-# upstream-fix = "https://github.com/pytorch/pytorch/pull/192681"
-# upstream-searched = "2026-11-26"
 # path = "nonstrict:module@cpu"
 # check = "fake"
 # kind = "mismatch"
 # status = "open"
 # signatures = [["fake", "mismatch", "stride", "aten.batch_norm.default"]]
 # fix = "batch_norm_is_contiguous_on_cpu"
+# upstream = "https://github.com/pytorch/pytorch/issues/192668"
+# upstream-match = "mechanism"
+# upstream-fix = "https://github.com/pytorch/pytorch/pull/192681"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_decomp/decompositions.py, native_batch_norm_helper: the output takes after the input"
 # workaround = "code"
 #
@@ -32,11 +32,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""Batch norm of a transposed input is contiguous on the CPU; the graph records transposed strides.
+"""Batch norm of a transposed input is contiguous on the CPU. The graph records transposed strides.
 
-The CPU kernel allocates a contiguous result (or a channels-last one) whatever the input's strides are. The
-decomposition that traces it computes with elementwise operators, which keep the order of the input's strides.
-A compiler that plans memory or views by the recorded metadata makes mistakes.
+The CPU kernel makes a contiguous result (or a channels-last one). The decomposition
+`native_batch_norm_helper` uses elementwise operators, which keep the strides of the input. A compiler that
+plans views by the recorded strides makes mistakes.
 """
 
 import sys

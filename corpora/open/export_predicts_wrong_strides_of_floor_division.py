@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD147"
-# title = "torch.export: the graph records the strides of the divisor for a floor division"
+# title = "torch.export: the graph records the strides of y for x // y, which has those of x"
 # harm = "cosmetic"
 # reach = "contrived"
 # reach-because = "floor division of two layouts: recorded strides are wrong"
@@ -12,14 +12,14 @@
 # cause = """
 # _floor_divide_float ends in where(ne(b, 0), ...), whose first operand is made of the divisor; the kernel
 # takes after the dividend."""
-# upstream = "https://github.com/pytorch/pytorch/issues/198364"
-# upstream-match = "mechanism"
 # path = "nonstrict:module@cpu"
 # check = "fake"
 # kind = "mismatch"
 # status = "open"
 # signatures = [["fake", "mismatch", "stride", "aten.floor_divide.default"]]
 # fix = "floor_divide_takes_after_dividend"
+# upstream = "https://github.com/pytorch/pytorch/issues/198364"
+# upstream-match = "mechanism"
 # at-fault = "torch/_refs/__init__.py, _floor_divide_float: ends in where(ne(b, 0), ...)"
 #
 # [tool.exportdiff.versions]
@@ -29,10 +29,10 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""`x // y` has the strides of x; the graph records those of y.
+"""If x and y have different layouts, `x // y` has the strides of x. The graph records those of y.
 
-The kernel takes after its first operand where the two differ. The decomposition that traces it ends in
-`where(ne(b, 0), ...)`, whose first operand is made of the divisor.
+The decomposition `_floor_divide_float` ends in `where(ne(b, 0), ...)`, whose result has the strides of its
+first operand, made from y. A compiler that plans views by the recorded strides makes mistakes.
 """
 
 import sys

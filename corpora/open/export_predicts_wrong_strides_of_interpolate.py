@@ -32,10 +32,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""Interpolating a transposed input returns a contiguous result; the graph records transposed strides.
+"""Nearest interpolation of a transposed signal returns a contiguous result. The graph records transposed
+strides.
 
-The decomposition that traces it indexes the input, and that keeps the order of its strides. What the kernel
-does is restored for results of four and five dimensions only.
+The decomposition `_upsample_nearest` indexes the input, which keeps its strides. It makes the result
+contiguous, as the kernel does, but only for four and five dimensions. It should do so for three as well.
 """
 
 import sys

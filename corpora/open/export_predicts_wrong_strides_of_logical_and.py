@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD149"
-# title = "torch.export: the graph records other strides for logical_and with a broadcast operand"
+# title = "torch.export: the graph records wrong strides for logical_and with a broadcast operand"
 # harm = "cosmetic"
 # reach = "contrived"
 # reach-because = "logical_and of a transposed tensor and a broadcast one: recorded strides are wrong"
@@ -28,7 +28,12 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""The result has the strides of the transposed operand; the graph records contiguous strides."""
+"""logical_and of a transposed tensor and a broadcast one has transposed strides. The graph records contiguous
+ones.
+
+The reference first broadcasts the operands, then compares each with 0. For the broadcast operand, this makes
+a contiguous copy, and the result follows its strides. It should compare first.
+"""
 
 import sys
 

@@ -32,9 +32,10 @@
 # "2.14.1" = "fixed"
 # "2.15.0" = "fixed"
 # ///
-"""MaxUnpool2d of an image in channels last keeps that format; the graph says that the result is contiguous.
+"""MaxUnpool2d of an image in channels last returns channels last. The graph records contiguous strides.
 
-The kernel for the CPU allocates its result in the memory format of the image.
+The CPU kernel makes its result in the memory format of the image. The decomposition fills contiguous zeros.
+So views of the result can fail in compiled code.
 """
 
 import sys

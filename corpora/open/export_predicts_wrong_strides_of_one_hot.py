@@ -30,10 +30,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""one_hot of a transposed tensor is contiguous in eager; the graph records transposed strides.
+"""one_hot of a transposed tensor is contiguous. The graph records transposed strides.
 
-The kernel fills a new contiguous tensor. The decomposition that traces it compares `self.unsqueeze(-1)` with
-a range, and a comparison keeps the strides of what it compares.
+The kernel fills a new contiguous tensor. The decomposition compares `self.unsqueeze(-1)` with a range, and a
+comparison keeps the strides of its operand. A compiler that plans views by the recorded strides makes
+mistakes.
 """
 
 import sys

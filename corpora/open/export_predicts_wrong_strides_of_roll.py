@@ -31,9 +31,10 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""Rolling an image in channels last gives one in channels last; the graph says that it is contiguous.
+"""roll of an image in channels last returns channels last. The graph records contiguous strides.
 
-The kernel for the CPU concatenates two slices of the image, and that keeps its memory format.
+The CPU kernel concatenates two slices, which keeps the memory format. The reference uses `index_select`,
+whose result is contiguous. So views of the result can fail in compiled code.
 """
 
 import sys

@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD153"
-# title = "torch.export: the forward pre-hook of a replaced preserved submodule runs twice"
+# title = "unflatten: the forward pre-hook of a preserved submodule runs twice once the submodule is replaced"
 # harm = "silently wrong"
 # reach = "occasional"
 # reach-because = "a preserved submodule with a forward pre-hook, replaced: the hook silently runs twice"
@@ -31,10 +31,12 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""With its signature preserved, `child` is replaced by an equal module: silently 5 instead of 3.
+"""`child` has a forward pre-hook that doubles its input. In the unflattened module, `child` is replaced by an
+equal module: 5 instead of 3.
 
-The hook that notes the arguments is registered after those of the module, and so runs after them: what it
-notes is not what the module is called with. What the hooks compute ends up in the parent.
+The hook of `_wrap_submodule` that records the arguments of a preserved call runs after the hooks of the
+module. So the call is recorded with what these return, and the parent computes the doubling. The new child
+doubles again. The hook should be registered with prepend=True.
 """
 
 import sys

@@ -31,10 +31,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""The example passes one tensor as two arguments. The program ignores the first argument.
+"""The example passes one tensor as both arguments. Called with two tensors, the program ignores the first.
 
-The values of tensors are dynamic, says the Programming Model, and no guard compares which arguments are one
-tensor. Where they are two, the program reads the second for the first.
+`make_fake_inputs` makes one fake tensor for a tensor that is passed twice, so that the tracer has one input
+for both arguments. No guard checks that later calls also pass the same tensor. There should be one, or two
+fake tensors.
 """
 
 import sys

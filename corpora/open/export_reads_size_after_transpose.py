@@ -31,11 +31,12 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""The model transposes its input in place and counts its rows: eager 3, exported 2.
+"""The model transposes its input in place, and makes a tensor with as many elements as the transposed input
+has rows: 3. The program makes 2.
 
-The rows are the second size of the input as it came. The node that reads it, sym_size, is made once it is
-needed, after t_ in the graph, and there it reads the other size. Those that stay dynamic are read at the
-beginning of the graph; this one turns out to be 3 always.
+This size is the second size of the input before `t_()`. `track_tensor` makes the node that reads a size only
+when it is needed, here after `t_()` in the graph, where the second size is another. Sizes should be read
+before the tensor is changed.
 """
 
 import sys

@@ -30,9 +30,10 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""The model tries a view, and catches the error if that fails. The exported program raises.
+"""The model tries a view, and catches the error if it does not fit. The exported program raises this error.
 
-The export goes the way of the except, but the view has a node in the graph.
+`proxy_call` makes the node of an operator before it runs the operator, and leaves it in the graph if the
+operator raises.
 """
 
 import sys

@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD157"
-# title = "ep.module(): refuses a dict with its keys in another order if one value is a tuple"
+# title = "ep.module(): refuses a dict with its keys in another order if one of its values is a tuple"
 # harm = "clear error"
 # reach = "occasional"
 # reach-because = "a batch given as a dict, with keys in another order than at export"
@@ -30,10 +30,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""`ep.module()` refuses another order of the keys if one value is a tensor and one a tuple.
+"""The batch is a dict with a tensor and a tuple. `ep.module()` refuses it if the keys are in another order
+than at export.
 
-eq_spec compares the sets of keys and then the values by position: the tensor under "a" with the tuple under
-"b".
+`eq_spec` compares the keys of two dicts as sets, and then their values by position: a tensor with a tuple. It
+should compare the values by key. Dicts with tensors only are accepted in any order.
 """
 
 import sys

@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD158"
-# title = "export: AssertionError for a dynamic size given to a submodule whose call signature is preserved"
+# title = "preserve_module_call_signature: AssertionError if the submodule takes a dynamic size"
 # harm = "obscure error"
 # reach = "contrived"
 # reach-because = "preserve_module_call_signature of a module that takes a size, as in reshape(n, -1)"
@@ -39,9 +39,10 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""Export fails if a module whose call signature is preserved gets a size that is dynamic.
+"""A preserved submodule gets a dynamic size: "Only Tensors or scalars are supported as pytree flattened
+inputs".
 
-The message says that only tensors and scalars are supported, and a size is a scalar: a fixed one is accepted.
+A size is a scalar, and a static one is accepted. `check_flattened` has no case for torch.SymInt.
 """
 
 import sys

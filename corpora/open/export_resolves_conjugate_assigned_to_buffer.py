@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD159"
-# title = "torch.export: a conjugate assigned to a buffer is no longer lazy"
+# title = "ep.module(): a conjugate that is assigned to a buffer loses its conjugate bit"
 # harm = "wrong later"
 # reach = "contrived"
 # reach-because = "a complex buffer that is assigned x.conj(); views such as .imag then differ"
@@ -31,9 +31,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""Eager keeps the lazy conjugate that forward assigns to a buffer; the exported program keeps its values.
+"""forward assigns `x.conj()` to a buffer. `is_conj()` of the buffer is True in eager, and False in the
+program.
 
-`torch.view_as_real` refuses the buffer in eager, and takes it afterwards.
+`_insert_copy_for_mutations` copies the values into the old buffer, which has no conjugate bit. So for example
+`torch.view_as_real` raises for the buffer in eager, and not in the program.
 """
 
 import sys

@@ -37,9 +37,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""The result of torch.fx.symbolic_trace returns a dict. The exported program returns an immutable_dict.
+"""A GraphModule returns a dict. The exported program returns an immutable_dict, and callers cannot add to it.
 
-Assigning to it raises. Non-strict export alone does so.
+torch.fx stores containers in its graphs as immutable ones. Non-strict export runs the GraphModule with an
+Interpreter, and takes the structure of the result from there. It should return plain containers, as strict
+export does.
 """
 
 import sys

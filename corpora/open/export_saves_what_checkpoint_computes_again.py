@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD161"
-# title = "torch.export: backward fails if the result of a checkpoint is written to in place"
+# title = "torch.export: backward raises if the result of a checkpoint is changed in place"
 # harm = "obscure error"
 # reach = "occasional"
 # reach-because = "an in-place operator on the result of a checkpoint: the backward pass fails"
@@ -40,10 +40,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""Eager has gradients; the exported program raises that a result of relu was modified in place.
+"""`checkpoint(torch.relu, x).add_(1)`: backward works in eager; in the program it raises "modified by an
+inplace operation".
 
-checkpoint saves nothing of what runs in it, but computes it again in the backward. Non-strict export runs
-through its saved tensor hooks and records the operators alone, so that autograd saves the result of relu.
+A checkpoint saves nothing for backward, and computes relu again. Non-strict export records only the operators
+of the checkpoint and not its hooks, so that autograd saves the result of relu, which add_ then changes.
 """
 
 import sys

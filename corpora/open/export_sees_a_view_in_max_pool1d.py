@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD162"
-# title = "torch.export: refuses detach_ on a result of max_pool1d because it treats it as a view"
+# title = "torch.export: RuntimeError for detach_() on a result of max_pool1d, which is no view"
 # harm = "obscure error"
 # reach = "contrived"
 # reach-because = "detach_ of a pooled result"
@@ -42,9 +42,8 @@
 # ///
 """Export raises "Can't detach views in-place" for a model without any view.
 
-On a CPU tensor that needs no gradient max_pool1d fills a new tensor. A fake tensor is a tensor subclass,
-and for those it squeezes the result of max_pool2d, so that the traced model gets a view. The choice is made
-in C++, out of reach of a patch of Python.
+For a CPU tensor without gradients, max_pool1d fills a new tensor. For a tensor subclass, as fake tensors are,
+it squeezes the result of max_pool2d, which is a view. The choice is made in C++ (MaxPooling.cpp).
 """
 
 import sys

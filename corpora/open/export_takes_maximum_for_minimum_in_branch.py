@@ -33,9 +33,9 @@
 # ///
 """In a branch of torch.cond, `max(x.shape[0], 1)` is 2 in eager, and 1 in the exported program.
 
-Non-strict export replaces the builtins max and min while it traces, so that they take symbolic sizes. Dynamo
-traces the branches at that time. It takes the replaced function to its builtin, and compares that with max,
-which is the replaced one: they differ, so Dynamo computes the minimum. Strict export is right.
+Non-strict export replaces the builtins max and min while it traces. Dynamo, which traces the branches, asks
+`self.fn is max` to decide between max and min. `max` is the replaced function then, so that the answer is no,
+and Dynamo computes the minimum. Strict export is right.
 """
 
 import sys

@@ -11,8 +11,8 @@
 # evidence = ["https://github.com/meta-llama/llama-models/pull/380"]
 # topics = ["constants", "kv-cache"]
 # cause = """
-# Non-strict export makes no fake tensors of plain attributes, and FakeTensorMode._dispatch_impl runs an
-# in-place operator without fake arguments for real."""
+# Non-strict export does not make plain attributes fake, and FakeTensorMode._dispatch_impl runs an in-place
+# operator without fake arguments for real."""
 # path = "nonstrict:module@cpu"
 # check = "purity"
 # kind = "mismatch"
@@ -32,11 +32,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""Exporting a model must not change it, but here it increases a counter from 0 to 1.
+"""Exporting must not change a model, but here it increases a counter from 0 to 1.
 
-A tensor that is a plain attribute is not made fake by non-strict export. FakeTensorMode folds operators that
-take numbers for tensors, if no argument is fake: it runs them for real, an in-place one as well, on the
-user's own tensor. The exported program starts from the moved value.
+Non-strict export does not make plain attributes fake. FakeTensorMode runs operators without fake arguments
+for real if they also accept numbers, such as add. It should not do so for operators that write, like `add_`.
+The exported program starts with the changed counter.
 """
 
 import sys

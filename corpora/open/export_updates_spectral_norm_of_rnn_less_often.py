@@ -28,10 +28,12 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""A call in eager makes four steps of the power method for the recurrent weight; the program makes two.
+"""spectral_norm updates its buffers at each read of the weight. A GRU reads it more often in eager than in
+the program.
 
-The steps change the buffers `_u` and `_v`. RNNBase reads the weight to see whether it has changed, and again
-if so. The exported program leaves out the first reading.
+`RNNBase._weights_have_changed` reads one weight after the other until one is a new object. In eager, only the
+parametrized weight is new. Export replaces all weights, so that it stops at the first one. It should read all
+of them.
 """
 
 import sys

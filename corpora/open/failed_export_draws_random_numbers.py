@@ -16,10 +16,10 @@
 # check = "purity"
 # kind = "mismatch"
 # status = "open"
+# undetected-because = "what draws them is loaded before anything is judged"
 # fix = "exportdb_draws_no_random_numbers"
 # upstream = ""
 # upstream-searched = "2026-11-26"
-# undetected-because = "what draws them is loaded before anything is judged"
 # at-fault = "torch/_export/db/logging.py, exportdb_error_message: imports torch/_export/db/examples"
 #
 # [tool.exportdiff.versions]
@@ -29,11 +29,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""For a log message export imports a package of examples, which creates random tensors.
+"""The first export that fails changes the random numbers of the process.
 
-Whether an export was tried, and failed, before a training run then shows in the run's random numbers. It
-happens once in a process, at the first TorchRuntimeError ("always_classified" in logging.py). Here that is
-the failure of max_pool1d(...).detach_(), which fake tensors take for a view.
+For the error message, `exportdb_error_message` imports the package of examples, which creates random tensors.
+It should not draw from the global generator. It happens once in a process. The model here is one for which
+export raises.
 """
 
 import contextlib

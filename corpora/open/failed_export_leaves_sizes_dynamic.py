@@ -30,10 +30,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""A refused export with Dim.AUTO or Dim.DYNAMIC marks the caller's tensor: the next one is dynamic too.
+"""An export with Dim.AUTO fails. The next export with the same inputs has a dynamic size, though none was
+asked for.
 
-The marks are made on the example inputs themselves and cleared in make_constraints
-(torch/_export/non_strict_utils.py), which an export that raises never reaches.
+`_process_dynamic_shapes` marks the example inputs themselves. `make_constraints` clears the marks at the end
+of an export, and is not reached if the export raises.
 """
 
 import contextlib

@@ -29,7 +29,7 @@
 # ]
 # fix = "items_of_args_get_names_of_their_own"
 # upstream = ""
-# at-fault = "torch/export/_trace.py, _get_forward_arg_names: names the items of *args heedless of others"
+# at-fault = "torch/export/_trace.py, _get_forward_arg_names: does not look at other arguments"
 #
 # [tool.exportdiff.versions]
 # "2.9.1" = "shows"
@@ -38,9 +38,10 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""`forward(self, x_0, *x)` is exported, but ep.module() cannot be made: duplicate argument 'x_0'.
+"""`forward(self, x_0, *x)` can be exported, but `ep.module()` raises "duplicate argument 'x_0'".
 
-The exported module has an argument for each tensor that `*x` takes. They are numbered, from x_0 on.
+`_get_forward_arg_names` calls the values of `*x` x_0, x_1 and so on, also if another argument has this name.
+It should choose names that are free.
 """
 
 import sys

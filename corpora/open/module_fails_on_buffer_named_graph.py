@@ -4,14 +4,14 @@
 #
 # [tool.exportdiff]
 # id = "XD169"
-# title = "ep.module(), unflatten, pipeline: KeyError for state or a child called graph"
+# title = "ep.module(): KeyError for a buffer or parameter called graph"
 # harm = "obscure error"
 # reach = "occasional"
 # reach-because = "state or children called graph, type or recompile"
 # topics = ["names", "buffers"]
 # cause = """
-# The result of ep.module() holds the state and children of the model under their own names, next to its own
-# attributes such as graph, code, meta and range_constraints."""
+# The result of ep.module() is a GraphModule that has the state and children of the model under their own
+# names, next to its own attributes such as graph, code and meta."""
 # path = "nonstrict:module@cpu"
 # check = "outputs"
 # kind = "crash"
@@ -33,11 +33,12 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""A model with a buffer named `graph` is exported, and `ep.module()` raises KeyError.
+"""A model with a buffer `graph` can be exported, but `ep.module()` raises KeyError.
 
-The result of `ep.module()` is a GraphModule, with the state and children of the model on it under their own
-names. GraphModule has its own attributes: `graph`, `code`, `meta`, `shape_env`, `recompile`,
-`print_readable`, `to_folder`. nn.Module refuses a buffer with the name of an attribute that exists already.
+The result of `ep.module()` is a GraphModule with the state and children of the model. GraphModule has
+attributes of its own: `graph`, `code`, `meta`, `shape_env`, `recompile`, `print_readable`, `to_folder`.
+nn.Module refuses a buffer with such a name. The names of both are public, so that `ep.module()` should refuse
+them in plain words.
 """
 
 import sys

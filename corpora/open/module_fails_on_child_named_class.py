@@ -30,10 +30,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""A model with a ModuleDict key `class` is exported, and `ep.module()` and `unflatten` raise SyntaxError.
+"""A model has a ModuleDict with the key `class`. `ep.module()` and unflatten raise SyntaxError.
 
-_format_target writes each name of a path as an attribute if it is an identifier, and with getattr otherwise.
-`str.isidentifier` says yes to keywords, so the code of the graph reads `self.heads.class.weight`.
+`_format_target` writes a name as an attribute if it is an identifier, and with getattr otherwise.
+`"class".isidentifier()` is True, so that the code reads `self.heads.class.weight`. It should also ask
+`keyword.iskeyword`.
 """
 
 import sys

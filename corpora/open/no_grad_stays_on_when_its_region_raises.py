@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD171"
-# title = "exported program leaves gradients off after a call raised under torch.no_grad"
+# title = "ep.module(): gradients stay off after a call raised under torch.no_grad"
 # harm = "wrong later"
 # reach = "occasional"
 # reach-because = "a bad index under no_grad; training goes on in the same process, without gradients"
@@ -31,10 +31,10 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""A call that raises under `torch.no_grad` leaves gradients off for all code that runs later.
+"""If a call of the program raises under `torch.no_grad`, gradients are off for all code that runs later.
 
-The exported region is a `wrap_with_set_grad_enabled`, which sets grad mode before it and after it. An index
-that is out of range raises between the two, in eager as well; but eager's `with` block still ends.
+`WrapWithSetGradEnabled.__call__` sets the grad mode before the block and restores it after it, without try
+and finally. Since PR 163295 it has no with statement. Here an index out of range raises, in eager as well.
 """
 
 import contextlib

@@ -40,10 +40,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""A parameter that is returned as it is: AssertionError: Expected user.op to be 'call_module', got output.
+"""A model that returns a parameter cannot become a pipeline: "Expected user.op to be 'call_module', got
+output".
 
-_from_traced moves what get_attr nodes of the split module read into the stages that use it, and takes every
-user for a stage. The output node of the split module is one as well.
+`Pipe._from_traced` moves each parameter into the stages that use it. It expects that every user of a
+parameter is a stage, but here one is the output node.
 """
 
 import sys

@@ -37,11 +37,10 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""The child only writes to its input, through a view: the pipeline never runs it.
+"""A stage only writes to its input, through a view. The pipeline does not run it.
 
-split_module passes on what the graph passes on, and the graph passes on nothing of what is written to a view.
-_from_traced then calls eliminate_dead_code on the split module, for which a call of a module without users
-is dead whatever the module does.
+`Pipe._from_traced` calls `eliminate_dead_code` on the graph of stages. A call of a stage without users counts
+as dead there, whatever the stage does. Calls of stages that write should be kept.
 """
 
 import sys

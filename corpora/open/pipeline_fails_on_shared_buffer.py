@@ -41,11 +41,10 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""Two modules share a non-persistent buffer: AssertionError: Attribute 'a' not found in model.
+"""Two modules share a non-persistent buffer. `pipeline` raises "Attribute 'a' not found in model".
 
-_from_traced collects the names of each tensor from state_dict(), which lacks the buffer, and from
-named_buffers(), which gives one name of a tensor alone. The graph may read it by the other one; the stage
-then holds it under that name, and _sink_params looks for the first.
+`Pipe._from_traced` takes the names of buffers from `named_buffers()`, which gives only one name of each
+tensor. The graph may use the other one. It should pass remove_duplicate=False.
 """
 
 import sys

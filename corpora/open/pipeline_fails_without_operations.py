@@ -37,9 +37,9 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""A model that returns its input has no stage, but from_tracing reads the first one.
+"""A model that only returns its input cannot become a pipeline: StopIteration without a message.
 
-split_module makes a partition of operators alone; where there are none the split module has no children.
+`Pipe.from_tracing` takes the first stage with `next(...)`. This model has no operators, and so no stage.
 """
 
 import sys

@@ -42,11 +42,12 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""A no_grad block: RuntimeError: Node submod_1 target submod_1 references nonexistent attribute.
+"""A model with a no_grad block cannot become a pipeline: "Node submod_1 target submod_1 references
+nonexistent attribute".
 
-_outline_submodules rebuilds a stage by the _ModuleFrame of unflatten, which notes in ``seen_attrs`` which
-graphs its get_attr nodes read. UnflattenedModule copies them afterwards (_copy_graph_attrs);
-_outline_submodules throws its ``seen_attrs`` away, so that no stage has the body of its regions.
+The body of the block is a graph that the stage reads with get_attr. `_outline_submodules` ignores
+`seen_attrs`, the list of these, so that the stage does not have the graph. It should copy the graphs, as
+unflatten does.
 """
 
 import sys

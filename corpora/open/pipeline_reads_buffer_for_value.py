@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD177"
-# title = "pipeline: a stage swaps a buffer called mean with the result of x.mean()"
+# title = "pipeline: exchanges a buffer called mean with the result of x.mean()"
 # harm = "silently wrong"
 # reach = "occasional"
 # reach-because = "a buffer called mean next to x.mean(): silently exchanged"
@@ -30,10 +30,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""The second stage should subtract the buffer `mean` from the mean of `x`. It silently does the reverse.
+"""The second stage should compute `x.mean() - self.mean`. It computes the reverse.
 
-In the traced graph `x.mean()` is the node `mean`, the buffer is `mean_1`, and so the inputs of the stage are
-named. Which of them are state is looked up by the names in the split module, where the buffer is `mean`.
+In the traced graph, `x.mean()` is the node `mean`, and the buffer is `mean_1`; the inputs of the stage have
+these names. In the graph of stages, the buffer is `mean`. `Pipe._from_traced` uses this name to find the
+input of the stage that is the buffer.
 """
 
 import sys

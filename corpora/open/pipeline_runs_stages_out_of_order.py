@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD178"
-# title = "pipeline: stages that share state but pass no values run in another order"
+# title = "pipeline: runs stages in the wrong order if they share state but pass no values"
 # harm = "silently wrong"
 # reach = "occasional"
 # reach-because = "stages that share state but pass on no values"
@@ -37,11 +37,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""The second stage reads a buffer that the first, a BatchNorm, updates. The pipeline runs it first.
+"""The first stage, a BatchNorm, updates a buffer that the second reads. The pipeline runs the second first.
 
-split_module orders the stages by which values they pass on, and of stages that pass nothing to each other it
-takes the last first (root_partitions.pop()). It would keep the model's order if _from_traced asked it to.
-Statistics, other writes to shared memory and random numbers follow the order in which operators run.
+`split_module` orders stages by the values that they pass to each other. If they pass none, it runs the last
+one first, unless it is called with keep_original_order=True. `Pipe._from_traced` should do so: random numbers
+and writes to state depend on the order.
 """
 
 import sys

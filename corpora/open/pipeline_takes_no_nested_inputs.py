@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD179"
-# title = "pipeline: refuses its own example if that has a list of tensors"
+# title = "pipeline: RuntimeError for its own example if an input is a list of tensors"
 # harm = "obscure error"
 # reach = "occasional"
 # reach-because = "a model that takes a list or tuple of tensors: the pipeline refuses its example"
@@ -39,10 +39,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""A list of two tensors: RuntimeError: Expected positional argument for ... pair_1.
+"""The model takes a list of two tensors. The pipeline refuses its own example.
 
-The split module takes the leaves of the inputs, one placeholder each, and Pipe.forward hands it what it was
-called with. Only the code of a first stage that takes as many arguments as the model flattens them.
+The graph of stages has an input for each tensor, but `Pipe.forward` passes its inputs on as they are:
+"Expected positional argument for parameter pair_1". It should flatten them. The first stage does so itself,
+but only if it takes as many arguments as the model.
 """
 
 import sys

@@ -31,9 +31,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""The model catches the error of its preserved submodule and goes on. Export raises KeyError.
+"""forward catches the error of its preserved submodule and goes on. Export raises KeyError.
 
-Non-strict export fails as well, but has another bug before it comes to this one.
+A pre-hook marks the start of the call, a hook marks its end and stores the signature. If the call raises, the
+hook does not run, and `CollectTracepointsPass` does not find the signature. (Non-strict export fails as well,
+but for another reason before this one.)
 """
 
 import sys
@@ -88,5 +90,5 @@ if __name__ == "__main__":
     try:
         expected, got = show()
     except KeyError as error:
-        sys.exit(f"BUG: eager raises nothing, the program KeyError raises {error}")
+        sys.exit(f"BUG: eager raises nothing, export raises KeyError: {error}")
     print(f"ok: eager gives {expected}, the program {got}")

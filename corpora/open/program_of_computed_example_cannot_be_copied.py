@@ -30,9 +30,10 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""The head is exported with the output of the backbone. A deep copy of the program raises RuntimeError.
+"""A head is exported with the output of its backbone. A deep copy of the program raises RuntimeError.
 
-The program only needs the example for reference. With `.detach()` on it, the copy works.
+ExportedProgram stores the example inputs with their autograd history, and deepcopy refuses tensors that are
+no leaves. The program should store detached tensors.
 """
 
 import copy

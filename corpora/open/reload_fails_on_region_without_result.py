@@ -40,11 +40,10 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""A no_grad region that only updates its input: saving raises nothing, loading raises SpecViolationError.
+"""A no_grad block only updates the input. The program can be saved, but loading it raises SpecViolationError.
 
-Such a region has an empty tuple for its `val`. Saving writes no outputs for it. deserialize_outputs returns
-at once where there are none, and leaves the node without `val`, which the verifier allows only for an
-operator whose schema returns nothing; a higher-order operator has none.
+The node of such a block has an empty tuple for its result. `deserialize_outputs` returns early if there are
+no outputs, and does not set `meta["val"]`, which the verifier demands.
 """
 
 import io

@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD183"
-# title = "torch.export.load: fails on a program that returns a str"
+# title = "torch.export.load: RuntimeError for a program that returns a str"
 # harm = "obscure error"
 # reach = "occasional"
 # reach-because = "an output that names a kind or a unit, next to the tensors"
@@ -38,7 +38,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""A program that returns a str can be saved, but loading it raises."""
+"""A program that returns a str can be saved, but loading it raises RuntimeError.
+
+`serialize_graph_output` writes the str as `as_string`. `deserialize_graph_output` reads all other constants,
+but not this one.
+"""
 
 import io
 import sys

@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD184"
-# title = "torch.export.load: a dict with a tuple as key: the loaded program raises TypeError"
+# title = "torch.export.load: TypeError in each call if the model returns a dict with tuples as keys"
 # harm = "obscure error"
 # reach = "contrived"
 # reach-because = "results by pairs of indices, which dicts rarely hold"
@@ -38,7 +38,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""The model returns a dict with tuples as keys. After save and load, each call raises TypeError."""
+"""The model returns a dict with a tuple as key. After save and load, each call raises TypeError.
+
+The keys of a dict are saved as JSON, which has no tuples. A tuple is loaded as a list, which cannot be a key.
+`_json_to_treespec` should make tuples of lists.
+"""
 
 import io
 import sys

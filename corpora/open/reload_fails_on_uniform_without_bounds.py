@@ -33,9 +33,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""The program is saved, and cannot be loaded: the log shows KeyError: 'from'.
+"""A program that calls `uniform_()` can be saved, but loading it raises RuntimeError.
 
-The schema of aten.uniform_ has the arguments from and to, which have defaults.
+The schema of aten.uniform_ has the arguments `from` and `to`, with defaults. An argument with its default
+value is not saved, but `deserialize_inputs` expects every argument whose name is a Python keyword: KeyError
+'from'.
 """
 
 import io

@@ -31,10 +31,10 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""A buffer that is a lazy conjugate is loaded without the conjugation, so results are wrong.
+"""A buffer is `torch.tensor(1 + 2j).conj()`. After save and load it is 1 + 2j.
 
-The file gets the raw bytes of the storage, which are those before conjugation, and of the metadata there is
-no word for the conjugate bit.
+conj() only sets a bit of the tensor. `_get_raw_tensor_bytes` writes the bytes of the storage, and the file
+does not say that the bit is set. The same holds for the negative bit.
 """
 
 import io

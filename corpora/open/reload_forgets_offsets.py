@@ -35,11 +35,10 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""In a loaded graph, a slice is recorded with storage offset 0; so are inputs and state.
+"""In a loaded graph, all recorded tensors have storage offset 0: slices, inputs and state.
 
-The file holds the offsets (serialize_tensor_meta writes storage_offset), but deserialize_tensor_meta makes
-the fake tensor of sizes and strides alone. A compiler that plans memory by the recorded metadata makes
-mistakes.
+`serialize_tensor_meta` writes the offset to the file, but `deserialize_tensor_meta` makes the fake tensor
+from sizes and strides only. A compiler that plans memory by the recorded metadata makes mistakes.
 """
 
 import io

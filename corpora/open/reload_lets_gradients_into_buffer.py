@@ -28,10 +28,10 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""A buffer in the memory of a parameter requires grad after save and load; updating it in place then raises.
+"""A buffer is a view of a detached parameter. After save and load, it requires grad.
 
-Both are written to one file. _build_file_map makes its tensor with the requires_grad of whatever name comes
-first, the parameter, and of what is no parameter _load_state_dict takes a view of that as it is.
+Both are in one file. `_build_file_map` makes one flat tensor for the file, which requires grad if its first
+weight does. The buffer is a view of it. The flat tensor should not require grad.
 """
 
 import io

@@ -34,11 +34,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""One parameter under two names becomes two parameters after save and load.
+"""One parameter has two names. After save and load, these are two parameters.
 
-Their memory is still one, so that forward() sees nothing of it; but gradients flow to one of them, and an
-optimizer counts both. The file keeps each storage once, "so that the aliasing of weights is preserved", but
-_load_state_dict makes a new Parameter (and a new tensor of a buffer) for each name.
+They share memory, so that results are right, but gradients flow to one of them only, and an optimizer updates
+both. `_load_state_dict` makes a new Parameter for each name, and the file does not say which names are one
+tensor.
 """
 
 import io

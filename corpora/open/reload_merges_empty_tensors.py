@@ -31,8 +31,8 @@
 # ///
 """Two empty parameters share memory after save and load, and are one parameter after unflatten.
 
-group_weights takes tensors for views of one storage if their data_ptr() agrees, which is 0 for all that are
-empty. They are loaded as views of one tensor, and unflatten takes what agrees in storage for one parameter.
+`group_weights` compares the address of the storage, which is 0 for all empty tensors. It should not group
+these.
 """
 
 import io

@@ -27,7 +27,12 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""`bits` views `values` as integers. After save and load, it no longer changes with `values`."""
+"""The buffer `bits` is a view of `values` as integers. After save and load, it no longer changes with
+`values`.
+
+`group_weights` groups tensors by storage and dtype, so that the two are saved separately. It should group
+them by storage only.
+"""
 
 import io
 import sys

@@ -31,11 +31,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""A non-persistent buffer is a view of a persistent one: eager gives [1, 0], the loaded program [0, 0].
+"""A non-persistent buffer is a view of a persistent one. After save and load, updates of one do not reach the
+other.
 
-A non-persistent buffer is among the constants of a program. Each storage is written once for all weights, and
-once more for all constants. So the two have separate memory after loading, and an update of one never
-reaches the other.
+A non-persistent buffer is saved among the constants of the program, the other one among the weights.
+`_package_exported_programs` writes the shared storage once for each group.
 """
 
 import io

@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD193"
-# title = "torch.export.save: AssertionError TODO for a model that returns a comparison of dynamic sizes"
+# title = "torch.export.save: AssertionError for a model that returns a comparison of dynamic sizes"
 # harm = "obscure error"
 # reach = "occasional"
 # reach-because = "a model that says whether its input is long enough, in a program that is saved"
@@ -40,10 +40,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""The program is exported and runs; saving it raises "TODO".
+"""The model returns `x.shape[0] > 4` for a dynamic size. The program runs; saving it raises AssertionError
+with the message "TODO".
 
-The size that is compared is dynamic, so that the result is a node of the graph, and not the bool of the
-example.
+The result is a node of the graph, a SymBoolArgument. `serialize_argument_spec` has branches for SymInt and
+SymFloat, and none for SymBool.
 """
 
 import io

@@ -41,9 +41,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""The program is exported and runs; saving it raises "op <built-in function floor> is not in _SYM_OPS".
+"""The model uses `math.floor` of a dynamic size. The program runs; saving it raises "op <built-in function
+floor> is not in _SYM_OPS".
 
-The size that math.floor is taken of is dynamic, so the graph holds a call of it.
+`_SYM_OPS` lists the functions of numbers that can be saved. It should have all that the verifier allows, also
+math.ceil, round, abs and torch.sym_sum.
 """
 
 import io

@@ -37,9 +37,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""The loop is exported and runs; saving it raises "Unsupported list/tuple argument type: int, Node".
+"""A while_loop starts from the number 0. The program runs; saving it raises SerializeError.
 
-With torch.tensor(0) in place of 0 it can be saved.
+The operands of the loop are a tuple of a number and a tensor. The schema has lists of numbers and lists of
+tensors, and none for both: "Unsupported list/tuple argument type". With torch.tensor(0) instead of 0 it can
+be saved.
 """
 
 import io

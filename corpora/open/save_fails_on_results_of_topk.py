@@ -32,9 +32,10 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "fixed"
 # ///
-"""A program that returns the named tuple of `topk` runs, and cannot be saved.
+"""The model returns the named tuple of `topk`. The program runs; saving it raises NotImplementedError.
 
-The message asks the user to change a registration, but torch itself has registered this container.
+The message asks the user to register the container with a serialized_type_name, but torch itself has
+registered it, in torch/return_types.py, without one.
 """
 
 import io

@@ -39,7 +39,12 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""The model counts its calls and returns an empty tuple. It exports; save: "not enough values to unpack"."""
+"""The model counts its calls and returns an empty tuple. The program runs; saving it raises "not enough
+values to unpack".
+
+`canonicalize` splits the list of outputs with `zip(*...)`, which fails for an empty list. For inputs it
+handles this case.
+"""
 
 import io
 import sys

@@ -31,11 +31,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""The program does not read its input, and returns a FakeTensor without data.
+"""The model computes `x.data + 1`. The program does not read its input, and returns a FakeTensor without
+data.
 
-For .data, Dynamo puts a call of _get_data_attr into its graph. That calls no operator, so when export traces
-the graph with make_fx there is no proxy for the tensor that comes back, and it is lifted as a constant, fake
-as it is.
+For `.data`, Dynamo puts a call of `_get_data_attr` into its graph. This calls no operator, so that the tracer
+of export has no proxy for its result, and makes a constant of the fake tensor. Dynamo should record detach.
 """
 
 import sys

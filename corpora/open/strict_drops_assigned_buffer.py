@@ -32,11 +32,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""For Dynamo `self.count = self.count + 1` is a Python side effect, and export drops those.
+"""`self.count = self.count + 1` never updates the buffer: eager leaves 1, the program 0.
 
-The new value is computed in the graph and copied nowhere, so the buffer keeps its first value for ever. All
-that is said is the general warning that "certain side effects happened", naming `_buffers`. Eager leaves 1,
-the program 0.
+For Dynamo, an assignment is a side effect of Python, and export does not replay these. There is only a
+general warning that "certain side effects happened". For a buffer, export should write the new value back, as
+non-strict export does.
 """
 
 import sys

@@ -22,8 +22,8 @@
 # upstream = "https://github.com/pytorch/pytorch/pull/160600"
 # upstream-match = "place"
 # upstream-searched = "2026-11-26"
-# workaround = "code"
 # at-fault = "torch/export/_trace.py, _strict_export: the state of gm_torch_level is what the graph reads"
+# workaround = "code"
 #
 # [tool.exportdiff.versions]
 # "2.9.1" = "fixed"
@@ -32,10 +32,10 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""After strict export, `load_state_dict` of the program's module refuses the state dict of the model.
+"""After strict export, `ep.module().load_state_dict` refuses the state dict of the model.
 
-A BatchNorm in eval mode does not read `num_batches_tracked`. `state_dict` of the program has it, its module
-has not; after non-strict export both have it.
+A BatchNorm in eval mode does not read `num_batches_tracked`. `ep.state_dict` has it, but `ep.module()` has
+not: its state is what the graph of Dynamo reads. After non-strict export, both have it.
 """
 
 import sys

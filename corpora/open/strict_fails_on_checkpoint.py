@@ -41,10 +41,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""Activation checkpointing in its plain form cannot be exported strictly: "_checkpoint_context_fn".
+"""torch.utils.checkpoint in its plain form cannot be exported with strict=True: KeyError
+'_checkpoint_context_fn'.
 
-proxy_mode_key copies gmod.meta["_checkpoint_context_fn"] without asking whether it is there, and Dynamo sets
-it only if the user passes a context_fn.
+`proxy_mode_key` of tag_activation_checkpoint copies `gmod.meta["_checkpoint_context_fn"]`, which is set only
+if the user passes a context_fn.
 """
 
 import sys

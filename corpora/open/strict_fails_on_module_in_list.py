@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD203"
-# title = "torch.export(strict=True): KeyError for a parameter, or a module, in a plain list"
+# title = "torch.export(strict=True): KeyError for a module or a parameter in a plain list"
 # harm = "obscure error"
 # reach = "occasional"
 # reach-because = "a list in place of an nn.ModuleList is a usual mistake; non-strict export takes it"
@@ -41,7 +41,13 @@
 # "2.14.1" = "fixed"
 # "2.15.0" = "fixed"
 # ///
-"""A layer in a plain list is not registered, so its weights are constants; strict export raises KeyError."""
+"""A layer is in a plain list. Strict export raises KeyError without a message; non-strict export accepts the
+model.
+
+Dynamo registers the weights of the layer on the traced module. `_rewrite_dynamo_tensor_constants` makes
+constants of buffers that the model does not have, but not of parameters, so that `_get_param_buffer_mapping`
+looks for their names in vain.
+"""
 
 import sys
 

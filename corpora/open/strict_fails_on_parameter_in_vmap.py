@@ -41,7 +41,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""The function that vmap maps multiplies by a parameter; strict export raises RuntimeError."""
+"""The function that vmap maps multiplies by a parameter. Strict export raises RuntimeError.
+
+Dynamo clones the parameter when it first meets it, inside of vmap. `clone_input` calls `requires_grad_()`,
+which is forbidden there. It should clone outside of vmap.
+"""
 
 import sys
 

@@ -30,9 +30,10 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""`forward(self, x, /)` with strict=True: "More arguments than expected", an internal assertion.
+"""`forward(self, x, /)` with strict=True fails an internal assertion: "More arguments than expected".
 
-The list of names that positional arguments get is made of those that can be given by keyword as well.
+`argument_names` makes a list of the arguments that can be passed by position, and forgets those that are
+positional only.
 """
 
 import sys

@@ -30,10 +30,10 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""`x[x > 0]` has a size that depends on data. In a checkpointed body it cannot be exported strictly.
+"""`x[x > 0]` has a size that depends on data. In a checkpoint with a context_fn, strict export raises.
 
-proxy_mode_key runs the body to see what it returns, which makes a symbol for that size, and traces the body
-before any node has bound the symbol.
+`proxy_mode_key` first runs the body of the checkpoint to see what it returns. This makes a symbol for the
+size. Then it traces the body, and no node has bound the symbol yet.
 """
 
 import sys

@@ -4,24 +4,24 @@
 #
 # [tool.exportdiff]
 # id = "XD207"
-# title = "torch.export(strict=True): wrong module names once forward() has set an attribute"
+# title = "torch.export(strict=True): records wrong module names once forward has set an attribute"
 # harm = "wrong later"
 # reach = "occasional"
 # reach-because = "a model that counts its calls and has a ModuleList: its layers get wrong names"
 # topics = ["attributes", "names"]
 # cause = """
-# record_nn_module_stack makes names of the expressions by which Dynamo reached a module, and leaves parts
-# of these, __dict__['_modules'] or getattr(...), in the names."""
+# record_nn_module_stack makes the name of a module from the expression by which Dynamo reached it, such as
+# __dict__['_modules']['layers'].0 or getattr(...), instead of the name under which it is registered."""
 # path = "strict:unflatten@cpu"
 # check = "structure"
 # kind = "mismatch"
 # status = "open"
 # signatures = [["structure", "mismatch", "calls", "unknown"]]
-# fix = "strict_names_modules_without_dict"
+# fix = "strict_names_modules_as_registered"
 # upstream = "https://github.com/pytorch/pytorch/issues/141939"
 # upstream-match = "mechanism"
 # upstream-searched = "2026-11-26"
-# at-fault = "torch/_dynamo/variables/nn_module.py, record_nn_module_stack: re.sub(...)"
+# at-fault = "torch/_dynamo/variables/nn_module.py, record_nn_module_stack: name made of source.name"
 # workaround = "code"
 #
 # [tool.exportdiff.versions]
@@ -31,10 +31,12 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""`add` is recorded as run by `__dict__['_modules']['layers'].0` instead of `layers.0`.
+"""The program records that `__dict__['_modules']['layers'].0` runs instead of `layers.0`.
 
-Once an attribute is set, Dynamo reaches containers by way of the `__dict__` of the model. The names in
-nn_module_stack are made of these expressions: `_modules` is taken out of them, `__dict__` is not.
+Once forward has set an attribute, Dynamo reaches containers through the `__dict__` of the model.
+`record_nn_module_stack` makes the name of a module from this expression, and removes `_modules` from it, but
+not `__dict__`. It should use the name under which the module is registered. unflatten makes modules of the
+recorded names.
 """
 
 import sys

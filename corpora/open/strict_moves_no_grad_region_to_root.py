@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD208"
-# title = "unflatten of a strict export: skips ops of a submodule with a no_grad block"
+# title = "unflatten of a strict export: skips operators of a submodule that has a no_grad block"
 # harm = "silently wrong"
 # reach = "everyday"
 # reach-because = "a submodule with a no_grad block: unflatten skips operators"
@@ -31,13 +31,12 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""A submodule with a no_grad region: eager gives 4, unflatten gives 2, and another shape.
+"""A submodule computes `x * 3`, then `x + 1` under no_grad. Unflattened after strict export, it does not
+multiply.
 
-Dynamo emits _set_grad_enabled (and _enter_autocast) with create_node, which unlike create_proxy records
-no nn_module_stack; export then files the node under the root, and _replace_with_hop_helper copies that
-to the whole region. So the nodes of the submodule are no longer in one run: unflatten makes a module for
-each run, all of one name, and each replaces the one before. Both calls run the last graph, a getitem:
-`x * 3` is never computed.
+Dynamo makes the nodes at both ends of the block with `create_node`, which records no nn_module_stack. So
+export records the block under the root, between two parts of the submodule. unflatten makes a module of each
+part, and the second replaces the first. The nodes should have the stack of the submodule.
 """
 
 import sys

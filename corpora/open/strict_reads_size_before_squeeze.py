@@ -31,11 +31,11 @@
 # "2.14.1" = "fixed"
 # "2.15.0" = "fixed"
 # ///
-"""After squeeze_ the first dimension has size 2: eager multiplies by 2, the exported program by 1, silently.
+"""After `x.squeeze_(0)`, `x.shape[0]` is 2 in eager. The program uses the old size, 1.
 
-Dynamo keeps sizes and strides of a tensor next to its fake tensor, and after an in-place method brings them
-up to date only if another tensor was among the arguments. squeeze_, transpose_ and their like take numbers:
-what the model then reads is the old shape.
+Dynamo stores sizes and strides next to the fake tensor. `_sync_if_inplace_mutation` updates them after an
+in-place method only if another tensor was among its arguments. It should also do so for squeeze_, transpose_
+and the like.
 """
 
 import sys

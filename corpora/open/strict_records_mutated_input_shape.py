@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD210"
-# title = "torch.export(strict=True): program refuses its example if x.relu_().squeeze_(0) is called"
+# title = "torch.export(strict=True): the program refuses its own example after x.relu_().squeeze_(0)"
 # harm = "clear error"
 # reach = "contrived"
 # reach-because = "an input squeezed in place through the result of another in-place operator"
@@ -29,11 +29,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""The exported program expects the input in the shape after the call, not in the shape it was given.
+"""The model squeezes its input in place. The program accepts only inputs that have the shape after the
+squeeze.
 
-Dynamo refuses `x.squeeze_(0)` on an input, but not through the result of another in-place op, which is
-the same tensor. The placeholder then carries the shape of the mutated fake tensor: the hazard of issue
-93610. The program refuses the very input that it was exported with.
+Dynamo refuses `x.squeeze_(0)` of an input, because it changes the fake tensor that stands for the input. It
+recognizes inputs by their source. The result of `x.relu_()` is the same tensor, but has no source.
 """
 
 import sys

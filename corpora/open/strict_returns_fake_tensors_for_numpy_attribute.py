@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD212"
-# title = "torch.export(strict=True): program returns fake tensors if the module has a numpy attribute"
+# title = "torch.export(strict=True): the program returns fake tensors if the model has a numpy attribute"
 # harm = "silently wrong"
 # reach = "occasional"
 # reach-because = "a constant kept as numpy, as np.sqrt(dim): a strict program has no value for it"
@@ -30,7 +30,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""The program returns a FakeTensor, without any data."""
+"""A model subtracts a numpy array that it has as an attribute. The program returns a FakeTensor without data.
+
+Dynamo makes an input of the array, and export makes a buffer of this input.
+`DynamoGraphTransformer.placeholder` registers the fake tensor in place of the values.
+"""
 
 import sys
 

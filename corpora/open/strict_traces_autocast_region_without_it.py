@@ -31,11 +31,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""Results computed under autocast are recorded with the dtype they would have without autocast.
+"""Within autocast, a product is bfloat16, in eager and in the program. The graph records float32.
 
-The program computes bfloat16, as eager does; the graph says float32. While the graph of Dynamo is traced, the
-mode that records `_enter_autocast` counts on the Python context manager to have entered autocast itself:
-so it is without strict, but the graph calls `_enter_autocast` alone.
+`_enter_autocast` makes a node while a graph is traced, and relies on its caller to enter autocast. The graph
+of Dynamo calls only `_enter_autocast`, so that autocast is off while export traces it. Non-strict export is
+right.
 """
 
 import sys

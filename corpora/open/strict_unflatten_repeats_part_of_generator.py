@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD214"
-# title = "strict export, unflatten: a child whose forward is a generator runs its last part several times"
+# title = "unflatten of a strict export: a child whose forward is a generator runs its last part twice"
 # harm = "silently wrong"
 # reach = "contrived"
 # reach-because = "strict=True, unflatten, and a child whose forward is a generator"
@@ -31,10 +31,12 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""A child yields two results, and the parent adds them; once unflattened, the second is computed twice.
+"""A child yields sin(x) and cos(x), and the parent adds them. Unflattened after strict export, it adds cos(x)
+twice.
 
-The parent's add separates sin and cos, so unflatten makes two modules named `child`. The second replaces the
-first, and cos runs twice. Non-strict export records them under the parent, which runs the generator.
+Dynamo records what a generator computes under the call that has created it, which has returned by then. The
+addition of the parent is between the two parts, so that unflatten makes two modules called `child`, and the
+second replaces the first. Non-strict export records them under the parent.
 """
 
 import sys

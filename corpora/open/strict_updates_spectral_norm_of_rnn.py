@@ -30,10 +30,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""Exporting a model must not change it: here it changes a buffer of spectral_norm.
+"""Exporting must not change a model. Here it changes a buffer of spectral_norm.
 
-RNNBase asks whether it has each weight. Dynamo guards the answer, and asks the model itself while it builds
-the guards, after tracing.
+An LSTM asks whether it has each weight, and Dynamo makes a guard of it. `GuardBuilder.HASATTR` calls
+`hasattr` on the model itself. The weight is a property, and each read of it is a step of the power method,
+which updates the buffer.
 """
 
 import sys

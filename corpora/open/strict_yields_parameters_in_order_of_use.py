@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD216"
-# title = "torch.export(strict=True): parameters() yields them in the order of first use"
+# title = "torch.export(strict=True): parameters() gives the parameters in the order of their first use"
 # harm = "wrong later"
 # reach = "occasional"
 # reach-because = "an optimizer's state, loaded for an exported model: silently given to other parameters"
@@ -32,8 +32,9 @@
 # ///
 """The model has `weight` before `bias`, the exported program `bias` before `weight`.
 
-The state of an optimizer goes by the places of parameters: loaded for the exported model, the momentum of one
-parameter becomes that of the other.
+Optimizers store their state by the position of parameters. Loaded for the exported model, the momentum of one
+parameter becomes that of the other. `_strict_export` uses the order in which Dynamo has registered the
+parameters. It should use that of the model.
 """
 
 import sys

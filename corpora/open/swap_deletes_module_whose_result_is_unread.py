@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD285"
-# title = "torch.export._swap: deletes a module, and its state updates, if its result is unused"
+# title = "_swap_modules: the new module does not run if its result is unused"
 # harm = "wrong later"
 # reach = "contrived"
 # reach-because = "a submodule called only for what it records, in a call of the private _swap_modules"
@@ -28,10 +28,10 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""A child counts its calls, and the model does not use its result: the module that is swapped in never runs.
+"""A child counts its calls, and the model does not use its result. The module that is swapped in never runs.
 
-The graph calls it, but nothing reads the result. eliminate_dead_code takes calls of modules for pure and
-removes this one.
+`_remove_extraneous_pytrees` calls `eliminate_dead_code`, which removes calls of modules whose result is
+unused. It should keep them, as a module can have side effects.
 """
 
 import sys

@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD218"
-# title = "torch.export._swap: the caller reads the first result of a swapped module instead of the second"
+# title = "_swap_modules: the caller gets the first result of the new module instead of the second"
 # harm = "silently wrong"
 # reach = "contrived"
 # reach-because = "a module of several results swapped by _swap_modules: silently exchanged"
@@ -29,10 +29,10 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""The model reads the second result of its child; with the child swapped it gets the first.
+"""The model uses the second result of its child. If the child is swapped for itself, it gets the first.
 
-The module that is swapped in returns two values, and what the rest of the graph reads is numbered again: the
-only value that is read has number 0, and 0 is taken out of what the module returns.
+`_deconstruct_outputs` numbers only those results that the graph uses. The second one has number 0 then, and
+item 0 of what the new module returns is the first result.
 """
 
 import sys

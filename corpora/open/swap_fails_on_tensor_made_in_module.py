@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD219"
-# title = "torch.export._swap: RuntimeError for a module that creates a tensor"
+# title = "_swap_modules: RuntimeError if the replaced module creates a tensor in forward"
 # harm = "obscure error"
 # reach = "contrived"
 # reach-because = "a module swapped by _swap_modules that calls torch.tensor in forward"
@@ -28,9 +28,10 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""Swapping the child for itself fails: Graph.lint finds no attribute child.lifted_tensor_0.
+"""A child that calls `torch.tensor(1.0)` in forward is swapped for itself: RuntimeError.
 
-Export makes the tensor an attribute of the child. What is swapped in does not have it.
+Export makes this tensor an attribute of the child. `_swap_module_helper` erases the operators of the child,
+but not the node that reads the attribute, and the new child does not have it.
 """
 
 import sys

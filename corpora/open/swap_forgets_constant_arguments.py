@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD220"
-# title = "torch.export._swap: a module that is swapped in gets None for a bool or a number"
+# title = "_swap_modules: the new module gets None for an argument that is a bool or a number"
 # harm = "silently wrong"
 # reach = "contrived"
 # reach-because = "a module swapped by _swap_modules that takes a flag: another branch"
@@ -28,9 +28,10 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""The child is swapped for itself and gets None for True, so it runs its other branch.
+"""The child is swapped for itself. It is called with None instead of True, and runs its other branch.
 
-_construct_inputs takes an argument without a node for an unused one, and passes None.
+`_construct_inputs` passes None for each argument that has no node. It should pass the constants from the
+signature of the call.
 """
 
 import sys

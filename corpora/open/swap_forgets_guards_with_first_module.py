@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD221"
-# title = "torch.export._swap: drops the guards on sizes if the first module is swapped"
+# title = "_swap_modules: drops the guards on sizes if the first module is swapped"
 # harm = "silently wrong"
 # reach = "contrived"
 # reach-because = "_swap_modules of the first module, in a program with a branch on a size"
@@ -29,10 +29,12 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""The model negates an even number of rows; exported with three rows, the program is for odd numbers.
+"""`ep.module()` refuses four rows, for which the model takes another branch. With the first child swapped, it
+runs the wrong branch.
 
-`ep.module()` raises for four rows: "Guard failed". With the child swapped for itself the check is gone, and
-the result is that of the other branch.
+`ep.module()` puts the call of its guards next to the first operator, and gives it the module stack of this
+operator. So the call counts as a part of the first child, and is replaced with it. It should be under the
+root.
 """
 
 import sys

@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD222"
-# title = "torch.export._swap: a module that is swapped in runs after later in-place writes"
+# title = "_swap_modules: the new module runs after an in-place write that comes later in forward"
 # harm = "silently wrong"
 # reach = "contrived"
 # reach-because = "a module swapped by _swap_modules, and a later write to what it reads"
@@ -29,9 +29,10 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""The child reads x before it is doubled, and runs after that once it is swapped for itself.
+"""The child reads x before `x.mul_(2)`. If the child is swapped for itself, it reads x after it.
 
-_swap_module_helper sorts the graph by legalize_graph, which looks at data dependencies alone.
+`_swap_module_helper` appends the call of the new module to the graph, and sorts the graph with
+`legalize_graph`. This looks only at which values a node reads, and not at in-place writes.
 """
 
 import sys

@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD223"
-# title = "torch.export._swap: a module that is swapped in gets None for a parameter or buffer of its parent"
+# title = "_swap_modules: the new module gets None for an argument that is a buffer of its parent"
 # harm = "obscure error"
 # reach = "contrived"
 # reach-because = "a module swapped by _swap_modules that is called with a buffer, such as a mask"
@@ -28,10 +28,12 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""The child is swapped for itself, and is called with None for the buffer: TypeError.
+"""The child takes a buffer of its parent as argument. If it is swapped for itself, it is called with None:
+TypeError.
 
-In the exported program the buffer is an input called b_table, and the signature of the call says so. In the
-module that is to call the child, a node called table reads it. What is not found counts as unused.
+In the exported program, the buffer is an input called `b_table`, and the signature of the call has this name.
+In `ep.module()`, the node that reads the buffer is called `table`. `_construct_inputs` does not find
+`b_table`, and passes None.
 """
 
 import sys

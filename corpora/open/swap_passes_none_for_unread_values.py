@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD224"
-# title = "torch.export._swap: passes None for an argument if only its shape is read"
+# title = "_swap_modules: the new module gets None for an argument of which it reads the shape only"
 # harm = "obscure error"
 # reach = "contrived"
 # reach-because = "a module swapped by _swap_modules that reads the shape alone of an argument"
@@ -29,10 +29,12 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""The child is swapped for itself, and is called with None: AttributeError.
+"""The child reads only the shape of its argument. If it is swapped for itself, it is called with None:
+AttributeError.
 
-The graph needs the shape of x + 1 alone, which is a constant: the addition is removed. Only the preserved
-signature of the child still names its result.
+The shape is a constant in the graph, so that nothing uses the argument, and `_swap_modules` removes the
+operator that computes it as dead code. Then it passes None, as the argument has no node. It should keep
+arguments of preserved calls.
 """
 
 import sys

@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD225"
-# title = "unflatten: a preserved submodule with a tied weight gets that weight as an argument"
+# title = "unflatten: a preserved submodule that uses a tied weight of another module cannot be replaced"
 # harm = "obscure error"
 # reach = "occasional"
 # reach-because = "a decoder tied to an embedding that it does not register, replaced after unflatten"
@@ -29,9 +29,12 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""A decoder is tied to an embedding: it cannot be replaced in the unflattened model, though it is preserved.
+"""A decoder uses the weight of an embedding that it does not register. Its signature is preserved, but it
+cannot be replaced.
 
-The unflattened model calls it with the weight of the embedding as a further argument.
+In the unflattened model, the parent passes the weight of the embedding as one more argument.
+`_ModuleFrame.remap_input` makes an argument of everything that a module reads and does not own, also if its
+signature is preserved.
 """
 
 import sys

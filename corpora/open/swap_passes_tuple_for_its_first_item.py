@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD226"
-# title = "_swap_modules: a module gets the tuple that the module before it returns, not the tensor in it"
+# title = "_swap_modules: a module gets the tuple that another module returns instead of the tensor in it"
 # harm = "obscure error"
 # reach = "occasional"
 # reach-because = "dropout after attention that returns (values, None), swapped back into the program"
@@ -31,10 +31,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""Two modules are swapped in: the second gets the tuple that the first returns.
+"""`attention` returns a tensor and None, and `dropout` gets the tensor. With both swapped in, `dropout` gets
+the tuple.
 
-`attention` returns a tensor and None, and `dropout` is called with the tensor. The swapped program calls
-`dropout` with the tuple.
+`_try_remove_connecting_pytrees` passes the result of one module directly to the next if the flat values are
+the same. It should also ask whether both sides have the same structure.
 """
 
 import sys

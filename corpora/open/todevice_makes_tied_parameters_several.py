@@ -31,10 +31,10 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""One parameter under two names becomes two, even if move_to_device_pass keeps the device.
+"""One parameter has two names. After move_to_device_pass, these are two parameters, even for the same device.
 
-Gradients flow to one of them, and an optimizer counts both. The pass makes a new Parameter for each name in
-the state dict.
+Gradients flow to one of them only, and an optimizer updates both. `move_to_device_pass` makes a new Parameter
+for each name.
 """
 
 import sys

@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD228"
-# title = "move_to_device_pass: records the strides of copies for views"
+# title = "move_to_device_pass: the graph records contiguous strides for views"
 # harm = "cosmetic"
 # reach = "contrived"
 # reach-because = "a program that is moved, and then compiled by what reads the strides that it records"
@@ -28,9 +28,10 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""A column has stride 2; in the graph of the program that was moved, it has stride 1.
+"""A column of a matrix has stride 2. In the graph of a moved program, it is recorded with stride 1.
 
-The pass moves the fake tensors of the graph by to(): the copy of a view that leaves gaps leaves none.
+The pass moves the recorded fake tensors with `to()`. This copies them, and the copy of a view with gaps has
+none. It should keep the strides.
 """
 
 import sys

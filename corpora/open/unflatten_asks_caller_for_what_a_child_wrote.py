@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD229"
-# title = "unflatten: the parent of a preserved submodule that writes in place reads and overwrites its input"
+# title = "unflatten: wrong result, and the input is overwritten, if a preserved submodule writes in place"
 # harm = "silently wrong"
 # reach = "occasional"
 # reach-because = "preserved submodules that write in place, below a block that is not"
@@ -31,11 +31,12 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""`Block` reads `y` after `Triple` has changed it in place; in the unflattened model it reads the input `x`.
+"""`Triple` multiplies y by 3 in place, and `Block` reads y afterwards. Unflattened, `Block` reads its input x
+instead, and x is overwritten.
 
-The children keep the signatures of their calls, `Block` does not. `Triple` returns nothing, so the
-changed `y` is no result of a call. `Block` has `y`, but remap_input asks the caller of `Block` for it,
-and that passes `x`, into which tanh(x) is copied first: eager gives 3 * tanh(1), unflatten gives tanh(1).
+The signatures of both children are preserved, that of `Block` is not. y is a result of no call, as `Triple`
+returns nothing. `_ModuleFrame.remap_input` makes y an argument of `Block`, although `Block` computes it
+itself, and the caller passes x.
 """
 
 import sys

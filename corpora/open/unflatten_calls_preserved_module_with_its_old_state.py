@@ -31,10 +31,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""torch.func.functional_call passes a weight of zero, but the unflattened model uses its own weight.
+"""functional_call passes zeros for all weights. The unflattened model uses its own weights.
 
-The calls of a preserved submodule are collected in an InterpreterModuleDispatcher. It has the parameters of
-the first call, which functional_call replaces; but it runs the modules of the calls, which are in a list.
+A preserved submodule that is called twice becomes an InterpreterModuleDispatcher, which has the parameters.
+functional_call replaces these, but the dispatcher runs the modules of the calls, which it has in a plain
+list, with parameters of their own.
 """
 
 import sys

@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD231"
-# title = "unflatten: copy.deepcopy of an unflattened module raises RuntimeError"
+# title = "unflatten: RuntimeError for copy.deepcopy of the unflattened module"
 # harm = "clear error"
 # reach = "occasional"
 # reach-because = "copy.deepcopy of an unflattened module"
@@ -32,10 +32,10 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""copy.deepcopy fails on the result of unflatten, here for a model of one nn.ReLU.
+"""copy.deepcopy of an unflattened module raises RuntimeError, here for a single nn.ReLU.
 
-The module keeps a list of nodes, `input_placeholders`. A graph knows how to copy itself, a node alone does
-not: its metadata is copied as well, with fake tensors, which cannot be.
+UnflattenedModule has a list of graph nodes, `input_placeholders`. deepcopy copies each node with its fake
+tensors, which cannot be copied. It should not store nodes.
 """
 
 import copy

@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD232"
-# title = "unflatten: silently runs the wrong branch for sizes that ep.module() refuses"
+# title = "unflatten: runs the wrong branch for sizes that ep.module() refuses"
 # harm = "silently wrong"
 # reach = "everyday"
 # reach-because = "a branch on a dynamic size: unflatten takes the other branch"
@@ -18,8 +18,8 @@
 # kind = "mismatch"
 # status = "open"
 # signatures = [["outputs", "mismatch", "value"]]
-# fix = "unflatten_checks_guards"
 # unmasked = [["guards", "crash", "refused"]]
+# fix = "unflatten_checks_guards"
 # upstream = "https://github.com/pytorch/pytorch/pull/161178"
 # upstream-match = "place"
 # upstream-searched = "2026-11-26"
@@ -33,11 +33,12 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""A branch on a dynamic size: for three rows eager gives -1, unflatten gives 1.
+"""The model branches on an even size. Exported with four rows and called with three, unflatten runs the wrong
+branch.
 
-Dim.AUTO leaves it to export to find for which sizes the program holds. It finds `x.size()[0] % 2 == 0`, and
-`ep.module()` refuses three rows with that message. unflatten checks the range constraints only, which
-cannot say `even`, and has no counterpart of the _guards_fn that torch/export/_unlift.py inserts.
+Export finds that the program is valid for even sizes, and `ep.module()` refuses three rows: "Guard failed:
+x.size()[0] % 2 == 0". `UnflattenedModule.process_forward_inputs` checks only the ranges of sizes. It should
+check the guards as well.
 """
 
 import sys

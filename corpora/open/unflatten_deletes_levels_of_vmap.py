@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD233"
-# title = "unflatten: RuntimeError from a model that uses torch.vmap"
+# title = "unflatten: RuntimeError when the unflattened module runs, for a model that uses torch.vmap"
 # harm = "obscure error"
 # reach = "occasional"
 # reach-because = "a model that calls torch.vmap, as for ensembles or per-sample work, and is unflattened"
@@ -33,10 +33,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""`ep.module()` is right; the unflattened program raises "your tensor may have escaped".
+"""`ep.module()` is right. The unflattened module raises "your tensor may have escaped from inside a function
+being vmapped over".
 
-The graph enters and leaves the level of vmap with two calls whose results are unused.
-unflatten deletes both.
+The graph enters and leaves vmap with two calls whose results are unused. unflatten removes them as dead code,
+because `Node.is_impure` does not know them.
 """
 
 import sys

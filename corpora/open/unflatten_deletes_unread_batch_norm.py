@@ -30,12 +30,10 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""In training, `norm` moves its running mean from 0 to 0.1, even if its result is unused; unflattened it
-stays 0.
+"""A batch norm in training is called for its statistics only. Unflattened, the running mean does not change.
 
-is_impure asks the schema of an operator whether it writes to anything, and that of batch_norm does not say
-that it writes to the running statistics (pytorch/pytorch issue 73050). So the eliminate_dead_code in
-_remove_effect_tokens, which unflatten begins with, takes the call for dead.
+unflatten removes dead code. `is_impure` asks the schema of an operator whether it writes, and the schema of
+batch_norm does not say that it writes to the running statistics (PyTorch issue 73050).
 """
 
 import sys

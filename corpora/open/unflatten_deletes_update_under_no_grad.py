@@ -35,11 +35,10 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""An update inside `with torch.no_grad()` is lost: eager gives [9, 0], unflatten gives [0, 0].
+"""An in-place update in a no_grad block is lost: eager gives [9, 0], unflatten gives [0, 0].
 
-Export wraps the region in wrap_with_set_grad_enabled, whose result is unused. _remove_effect_tokens, the
-first thing that unflatten does, calls eliminate_dead_code. Node.is_impure does not look into the bodies of
-regions, so the call is removed as dead code.
+Export makes a region of the block, a call whose result is unused here. unflatten removes dead code first.
+`Node.is_impure` does not look into the graph of a region, so that the call counts as dead.
 """
 
 import sys

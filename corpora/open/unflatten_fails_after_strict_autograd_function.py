@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD236"
-# title = "strict export, unflatten: error for an autograd.Function, recorded in a module '_export_root'"
+# title = "unflatten of a strict export: RuntimeError for a submodule that calls an autograd.Function"
 # harm = "obscure error"
 # reach = "everyday"
 # reach-because = "an autograd.Function in a child, under strict export: operators may be left out"
@@ -40,13 +40,13 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""A child calls an autograd.Function: unflatten says that node `_0` has a target that does not exist.
+"""A submodule calls an autograd.Function. Unflattened after strict export: "call_module target `_0` does not
+exist", or similar.
 
-Strict export traces a wrapper whose attribute _export_root is the model, and takes that name out of the
-module stacks afterwards. It does so in the outermost graph only. The forward of an autograd.Function is the
-body of an operator, which is inlined later on; its nodes stay in _export_root.0. So a module that does not
-exist stands between two runs of nodes of `0`, and unflatten adds `0` twice. With more modules around it, the
-second one replaces the first, and operators are left out without an error.
+Strict export traces a wrapper that has the model as `_export_root`, and removes this name from the recorded
+module stacks. `clean_nn_module_stack_and_source_fn` does so in the main graph only. The nodes of the
+autograd.Function, in a graph of their own, keep it. So unflatten sees another module between two parts of the
+submodule. In a larger model, operators can be lost without an error.
 """
 
 import sys

@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD237"
-# title = "unflatten of a decomposed program: RuntimeError if a preserved module updates a tensor 3 times"
+# title = "unflatten of a decomposed program: RuntimeError if a preserved module updates a tensor three times"
 # harm = "clear error"
 # reach = "occasional"
 # reach-because = "a preserved module that works in place, called three times: clear error"
@@ -31,11 +31,12 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""A preserved module updates a tensor in place, three times, and the result of unflatten raises RuntimeError.
+"""A preserved module is called three times and updates its argument in place. Decomposed and unflattened, it
+raises RuntimeError.
 
-Decomposed, each call computes a new value, which unflatten writes back. What the second call is given has the
-name of what the first computes; so it writes to the list of its arguments. With run_decompositions left out
-unflatten works.
+Each call computes a new value, which `_IVals.update` writes to the updated tensor. It finds the node by its
+name in the program, but the graph of a call has names of its own: an input of the second call has the name of
+the value that the first computes.
 """
 
 import sys

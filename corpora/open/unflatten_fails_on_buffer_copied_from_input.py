@@ -36,11 +36,10 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""A decomposed program that copies an input into a buffer cannot be unflattened.
+"""`self.buf.copy_(x)`: the decomposed program cannot be unflattened.
 
-What is written back is the placeholder of x itself. For that unflatten inserts a copy_ after the
-placeholder, which gets its metadata: a placeholder has no nn_module_stack, and no node that calls operators
-may lack one.
+The new value of the buffer is the input itself. `_inplace_buffer_and_input_mutations` inserts a copy_ with
+the metadata of the input, which has no nn_module_stack, and unflatten demands one of each operator.
 """
 
 import sys

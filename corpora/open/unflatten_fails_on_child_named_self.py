@@ -31,11 +31,13 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""The attention has two children, `self` and `output`, as BERT's has: torch.compile of unflatten(ep) raises.
+"""An attention has the children `self` and `output`, as in BERT. torch.compile of the unflattened model
+raises AttributeError.
 
-unflatten names the node that calls a child after the child. The code of the graph is a method, so it reads
-`self = self.self(x)`, then `output = self.output(self)`, which looks for `output` on a tensor. Without
-torch.compile unflatten interprets the graph, and its result is right.
+The node that calls a child has the name of the child. The code of the graph is a method, so that it reads
+`self = self.self(x)`, then `output = self.output(self)`, where self is a tensor. `Graph.python_code` should
+not give a node the name self. Without torch.compile, unflatten runs the graph with an interpreter, and is
+right.
 """
 
 import sys

@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD240"
-# title = "torch.export.unflatten: RuntimeError for a constant of a preserved module with two names"
+# title = "unflatten: RuntimeError for a plain tensor attribute of a preserved module that has two names"
 # harm = "obscure error"
 # reach = "contrived"
 # reach-because = "a shared, preserved module whose users read a tensor attribute of it"
@@ -27,10 +27,12 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""Two modules share a layer, and one reads the layer's scale: unflattened, the model raises a RuntimeError.
+"""A layer has two names, and its parent reads its attribute `scale`. With preserved calls, the unflattened
+model raises RuntimeError.
 
-The calls of the layer are preserved, so that a dispatcher stands for them under each of its names. One of the
-two dispatchers has no scale.
+The calls of the layer are collected in a dispatcher, one for each name. `_dispatch_modules` gives it the
+tensors by the names of the program, which has only one name for each. So one of the dispatchers has no
+`scale`.
 """
 
 import sys

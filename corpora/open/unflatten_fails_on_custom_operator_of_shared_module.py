@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD241"
-# title = "unflatten: AttributeError if a preserved module with a custom operator that writes is called twice"
+# title = "unflatten: AttributeError if a custom operator updates a buffer of a preserved module"
 # harm = "obscure error"
 # reach = "occasional"
 # reach-because = "a cache written by a custom operator, in a preserved layer that is used twice"
@@ -41,11 +41,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""The second call reads what the operator made of the buffer in the first: unflatten raises AttributeError.
+"""A preserved module updates its buffer with a custom operator, and is called twice. Decomposed, it cannot be
+unflattened.
 
-If a preserved module needs an updated value of a buffer, unflatten lets it read the buffer, and writes the
-value there where it is computed. Here the value is a getitem of the operator's results, which is mistaken for
-a size.
+The second call reads the new value of the buffer, an item of the results of the operator. `remap_input` takes
+every `operator.getitem` for an item of a torch.Size, and `_IVals.read` then handles the wrong node.
 """
 
 import sys

@@ -41,11 +41,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""`x * 2` is computed and not used: unflatten raises a SystemError, since use lists of the graph are wrong.
+"""The model computes `x * 2` and does not use it, then enters a no_grad block. unflatten raises SystemError.
 
-To wrap the no_grad region, export splits the graph in pieces and inlines those that need no wrapper. Where a
-piece has one output, node_inline_ means to take the output node from its users, but clears them all: the
-multiplication still reads `x`, which no longer knows of it. unflatten erases what is dead and fails there.
+Export splits the graph at the block, and inlines the parts around it. `node_inline_` clears all users of the
+node that such a part returns, although it should remove the output node only. So the graph no longer knows
+that the multiplication uses x, and unflatten fails when it removes dead code.
 """
 
 import sys

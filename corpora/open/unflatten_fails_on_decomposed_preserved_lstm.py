@@ -31,11 +31,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""The signature of `rnn` still names getitem_1, which no longer exists in the decomposed LSTM.
+"""An nn.LSTM with a preserved signature is decomposed. unflatten raises AttributeError.
 
-To find the new name of a result, run_decompositions asks each operator what it was made of. All operators of
-the LSTM answer "the LSTM", and none "its first result". unflatten takes what `rnn` returns for the new
-value of a buffer then.
+The signature names the first result of the LSTM, an item of its results. run_decompositions replaces the LSTM
+by other operators. `_get_updated_module_call_graph` looks for nodes that come from the old item, finds none,
+and keeps the old name. unflatten takes this name for the new value of a buffer.
 """
 
 import sys

@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD244"
-# title = "unflatten: ValueError from an exported torch.fx.GraphModule, or its weights in place of outputs"
+# title = "unflatten: ValueError for an exported torch.fx.GraphModule with one layer"
 # harm = "obscure error"
 # reach = "occasional"
 # reach-because = "a model that torch.fx has traced, with one layer, is exported and unflattened"
@@ -39,9 +39,12 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""The result of torch.fx.symbolic_trace, with one layer, exports. Its unflattened form raises ValueError.
+"""The result of torch.fx.symbolic_trace can be exported. Unflattened, it raises ValueError. `ep.module()` is
+right.
 
-What it takes for its outputs are the arguments of the layer. `ep.module()` is right.
+torch.fx records module stacks that begin with the called module. Non-strict export keeps them
+(`_aot_export_non_strict`). Its own stacks begin with the root. So unflatten does not find the root, and takes
+the arguments of the layer for outputs.
 """
 
 import sys

@@ -32,10 +32,12 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""A module adds to a running total, which it gets by the keyword `total`; the total is an input of the model.
+"""A preserved module adds to `total`, its keyword argument, twice. Decomposed, it cannot be unflattened:
+SyntaxError.
 
-Decomposed, the second call gets what the first one has computed for its keyword, and the input itself to
-write to: both are called total, "duplicate argument 'total' in function definition".
+The second call gets the new total for its keyword, and also the model's input `total`, to write to.
+`_ModuleFrame.add_placeholder` gives both the name `total`: "duplicate argument 'total' in function
+definition".
 """
 
 import sys

@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD246"
-# title = "unflatten: KeyError for a submodule with two no_grad blocks that is called within autocast"
+# title = "unflatten: KeyError for a submodule with two no_grad blocks that is called under autocast"
 # harm = "obscure error"
 # reach = "occasional"
 # reach-because = "a submodule with two no_grad blocks, for statistics, say, called in an autocast block"
@@ -34,11 +34,12 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""The exported program works; unflatten fails with KeyError: 'norm'.
+"""A norm has two no_grad blocks, and is called under autocast. `ep.module()` is right; unflatten raises
+KeyError: 'norm'.
 
-Export splits the graph at the borders of no_grad, and enters the autocast block again in each part, in the
-name of the module that has the block. The subtraction lies between two no_grad blocks of `norm`, but becomes
-a region of the root. So unflatten finds `norm` called twice, and merges the two calls, which have one name.
+Export splits the graph at no_grad blocks, and enters autocast again in each part. `split_module` gives these
+nodes the module stack of the autocast block, the root. So the subtraction between the two blocks belongs to
+the root, and unflatten takes `norm` for two calls.
 """
 
 import sys

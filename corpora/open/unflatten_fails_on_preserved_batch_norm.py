@@ -32,11 +32,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""A preserved batch norm in training returns its new variance once the program was decomposed.
+"""A preserved batch norm in training is decomposed. The unflattened module raises RuntimeError.
 
-Decomposed, the batch norm has three results: what it computes, and the new mean and variance. The signature
-of the preserved call then names the new variance as its result. So unflatten computes the batch norm again
-where its result is read, takes that for a mutation of x, and copies a tuple into x: copy_() raises.
+Decomposed, the batch norm has three results: its output, and the new mean and variance.
+`_get_updated_module_call_graph` takes the last node that comes from the batch norm, the new variance, for its
+result. unflatten then computes the batch norm again, and copies a tuple into x.
 """
 
 import sys

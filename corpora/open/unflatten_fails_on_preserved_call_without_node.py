@@ -41,7 +41,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""nn.Identity has a signature but no node in the graph, so unflatten does not find its module."""
+"""An nn.Identity has a preserved signature. unflatten raises AttributeError.
+
+nn.Identity leaves no node in the graph, so that unflatten makes no module for it. `_dispatch_modules` expects
+a module for each preserved call.
+"""
 
 import sys
 

@@ -40,10 +40,10 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""A torch.fx.GraphModule is traced through without an entry in nn_module_stack, but its call is preserved.
+"""A preserved submodule is a torch.fx.GraphModule. unflatten raises ValueError.
 
-CollectTracepointsPass takes the last entry off the stacks of nodes that follow a preserved call and claim to
-be part of it. Here that is the entry of the root, on which unflatten relies: "not enough values to unpack".
+A GraphModule gets no entry in nn_module_stack, but its call is preserved. `CollectTracepointsPass` removes
+the last entry from the stacks of nodes after a preserved call, here that of the root, which unflatten needs.
 """
 
 import sys

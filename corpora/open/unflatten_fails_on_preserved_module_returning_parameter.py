@@ -41,10 +41,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""A child returns its weight along with a result: RuntimeError, "Could not find output node p_0_weight".
+"""A preserved child returns its weight. unflatten raises RuntimeError: "Could not find output node
+p_0_weight".
 
-The parameter is an input of the exported graph. A module's graph has a placeholder for such an input once
-one of its nodes reads it; the signature alone does not make one.
+A parameter is an input of the program. `finalize_outputs` looks for each output among the nodes of the module
+and the inputs that these read, and nothing in the module reads the weight.
 """
 
 import sys

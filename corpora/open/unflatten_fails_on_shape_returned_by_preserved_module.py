@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD251"
-# title = "unflatten: the call of a preserved module that returns a torch.Size fails: 'Real spec'"
+# title = "unflatten: RuntimeError if a preserved module returns a torch.Size"
 # harm = "clear error"
 # reach = "occasional"
 # reach-because = "a preserved module that returns x.shape next to its features: clear error"
@@ -34,7 +34,13 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""The encoder returns its features and their shape. Unflattened with its signature, it cannot be called."""
+"""A preserved encoder returns its features and their shape. The unflattened model raises "Real spec ... does
+not match expected spec".
+
+The recorded signature has a torch.Size. Put together again by pytree, the result is a tuple, and
+`tree_flatten_spec` compares the two exactly. It should accept a tuple for a torch.Size, as `ep.module()`
+does.
+"""
 
 import sys
 

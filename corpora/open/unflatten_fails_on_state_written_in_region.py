@@ -41,11 +41,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""`child` updates a buffer under no_grad and is called twice; unflatten fails: a bool has no attribute graph.
+"""A preserved submodule updates a buffer under no_grad, and is called twice. unflatten raises AttributeError.
 
-The region returns the buffer as updated, and that is what the second call reads. A preserved submodule cannot
-get it as an argument, so remap_input wants to compute it again, and takes the region itself for an operator
-that mutates its first operand, which is False.
+The no_grad block returns the updated buffer, and the second call reads this result. `remap_input` takes it
+for the result of an operator that writes to its first argument. The first argument of the block is False, the
+grad mode.
 """
 
 import sys

@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD253"
-# title = "strict export, unflatten: RuntimeError for a shared module with a non-persistent buffer"
+# title = "unflatten of a strict export: RuntimeError for a shared module with a non-persistent buffer"
 # harm = "obscure error"
 # reach = "occasional"
 # reach-because = "a shared layer with a cache or mask registered with persistent=False, strict export"
@@ -34,10 +34,12 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""A layer that keeps its last input is twice in a list, and its caller reads what it keeps.
+"""One layer is twice in a list, and has a non-persistent buffer. Unflattened after strict export, the model
+raises RuntimeError.
 
-Strict export and unflatten: "target layers.1.last references nonexistent attribute last of layers.1". A
-buffer that persists is in the state dict under both names; one that does not is in the constants under one.
+Strict export knows this buffer under one name only (`_move_non_persistent_buffers_to_tensor_constants`).
+unflatten makes it there, and then keeps the layer that it makes under the other name. A persistent buffer has
+both names.
 """
 
 import sys

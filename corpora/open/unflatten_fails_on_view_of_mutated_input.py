@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD254"
-# title = "unflatten: ValueError for a decomposed program that returns a view of a mutated input"
+# title = "unflatten: ValueError for a decomposed program that returns a view of an input that it updates"
 # harm = "obscure error"
 # reach = "everyday"
 # reach-because = "nn.LSTMCell and nn.GRUCell; a view of an input that was updated in place; decomposed"
@@ -36,10 +36,10 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""A decomposed program that returns a view of an input that it writes to cannot be unflattened.
+"""The model updates its input and returns a view of it. Decomposed, it cannot be unflattened: ValueError.
 
-Functionalization takes the view again, of the input's new value, once forward() is over: that node belongs to
-no module, its nn_module_stack is empty. _fix_nn_module_stacks takes the first entry of each stack.
+The decomposed program makes this view again at its end, in a node with an empty nn_module_stack.
+`_fix_nn_module_stacks` takes the first entry of each stack.
 """
 
 import sys

@@ -31,10 +31,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""The state dict of the unflattened module has no `child.offset`, and loading one has no effect.
+"""A preserved submodule with a buffer is called twice. The state dict of the unflattened module does not have
+the buffer.
 
-The calls of a preserved submodule are collected in an InterpreterModuleDispatcher. It takes over what the
-first of them holds by setattr, which registers parameters, but makes plain attributes of buffers.
+The calls are collected in an InterpreterModuleDispatcher. It takes over the state of the first call with
+setattr, which registers parameters, but not buffers. So load_state_dict has no effect on the buffer.
 """
 
 import sys

@@ -5,7 +5,7 @@
 # [tool.exportdiff]
 # id = "XD256"
 # former-ids = ["XD037"]
-# title = "unflatten: eval() of an unflattened module has no effect, and does not say so"
+# title = "unflatten: eval() of an unflattened module has no effect and raises nothing"
 # harm = "silently wrong"
 # reach = "everyday"
 # reach-because = "a model exported in train mode: after eval(), dropout goes on in silence"
@@ -34,9 +34,10 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""A model with dropout is exported in train mode: after eval(), the unflattened module still drops values.
+"""A model with dropout is exported in train mode. After `eval()`, the unflattened module still drops values.
 
-The module that ep.module() returns raises NotImplementedError in eval().
+The mode is fixed at export. The result of `ep.module()` refuses eval() and train() with NotImplementedError.
+UnflattenedModule has those of nn.Module, which set a flag that nothing reads. It should refuse them, too.
 """
 
 import sys

@@ -31,11 +31,10 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""A child with a child is called twice, alike; a copy of their parent: "object has no attribute '0'".
+"""A child is called twice by its parent. A deep copy of the unflattened parent raises AttributeError.
 
-unflatten makes a GraphModule for each module before it merges equal calls. The one of the parent keeps the
-second call, "child@1", whose graph calls the grandchild by the name of the first call, while its GraphModule
-has it as "0@1".
+unflatten makes a GraphModule of each module, and later merges equal calls (`_deduplicate_modules`). The
+GraphModule of the parent still calls "child@1". It should be made after the calls are merged.
 """
 
 import copy

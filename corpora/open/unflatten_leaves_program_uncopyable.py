@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD258"
-# title = "unflatten: afterwards, copy.deepcopy of the program raises RuntimeError"
+# title = "unflatten(ep): afterwards, copy.deepcopy(ep) raises RuntimeError"
 # harm = "clear error"
 # reach = "occasional"
 # reach-because = "copy.deepcopy of a program that was unflattened before"
@@ -16,10 +16,10 @@
 # kind = "crash"
 # status = "open"
 # signatures = [["outputs", "crash", "lower", "RuntimeError", "_tensor.py:__deepcopy__"]]
+# undetected-because = "each path has a program of its own, and copies it before it is unflattened"
 # fix = "unflatten_copies_metadata"
 # upstream = ""
 # upstream-searched = "2026-11-26"
-# undetected-because = "each path has a program of its own, and copies it before it is unflattened"
 # at-fault = "torch/export/unflatten.py, UnflattenedModule.__init__: self.meta[\"unflattened_module\"] = self"
 # workaround = "none: copy the program before it is unflattened"
 #
@@ -30,10 +30,10 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""copy.deepcopy(ep) works at first; after torch.export.unflatten(ep) it raises.
+"""copy.deepcopy(ep) works. After `torch.export.unflatten(ep)` it raises RuntimeError.
 
-The metadata of the program is not copied but taken, and the unflattened module put into it: from then on the
-program holds that module, which cannot be copied.
+`UnflattenedModule.__init__` uses the metadata of the program without a copy, and stores itself in it. So the
+program contains the unflattened module, which cannot be copied. It should copy the metadata.
 """
 
 import copy

@@ -32,11 +32,12 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""Tied weights, and weight_norm on the embedding: unflatten gives two parameters one gradient.
+"""Embedding and output layer have tied weights, and the embedding has weight_norm. unflatten makes one
+parameter of two.
 
-weight_norm makes a separate parameter for the direction, in the memory of the weight, which the output
-layer holds as well. In eager each of the two parameters has its gradient. In the unflattened module they are
-one parameter, and an optimizer sees the sum.
+weight_norm makes a new parameter in the memory of the weight. In eager there are two parameters, with a
+gradient each. unflatten identifies tensors by memory, sizes, strides and offset (`_id`), so that the two
+become one parameter, which gets the sum.
 """
 
 import sys

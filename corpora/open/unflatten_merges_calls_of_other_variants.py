@@ -31,11 +31,12 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""The second call of `outer` gets a scalar, which its child multiplies: unflatten sums it, as in the first.
+"""A child sums a vector and multiplies a scalar. In the second call it gets a scalar, but unflatten sums
+again.
 
-The child gets two graphs, `0` and `0@1`. The two graphs of `outer` then differ in nothing but the target of
-their call_module node, and that is the one thing that _check_graph_equivalence leaves out of the comparison.
-So they are merged, and `0@1` is never run: eager gives 20, unflatten gives 2.
+The child has two graphs, `0` and `0@1`. The two graphs of its parent `outer` differ only in which of them
+they call, the target of a call_module node. `_check_graph_equivalence` does not compare this target, so that
+unflatten merges the two.
 """
 
 import sys

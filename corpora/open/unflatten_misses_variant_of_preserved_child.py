@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD261"
-# title = "unflatten: call fails for a preserved submodule of a module that is called twice"
+# title = "unflatten: RuntimeError for a preserved submodule of a module that is called twice"
 # harm = "obscure error"
 # reach = "occasional"
 # reach-because = "a preserved submodule of a module that is called twice"
@@ -31,10 +31,12 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""The graph of `outer@1` calls `child@1`, which is gone: all calls of `child` became one dispatcher.
+"""`outer` is called twice, and its child has a preserved signature. The unflattened model raises
+RuntimeError.
 
-elide_call_indices takes the `@1` out of the calls in a graph. It looks up the name that the call has from the
-root, `outer@1.child`, among the names of preserved submodules, which are written without `@`.
+unflatten makes one dispatcher of all calls of the child, and `elide_call_indices` changes calls of `child@1`
+to `child`. For the second call of the parent it looks for `outer@1.child`, but the names of preserved
+submodules have no "@1".
 """
 
 import sys

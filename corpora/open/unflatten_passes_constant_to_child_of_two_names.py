@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD262"
-# title = "unflatten: a preserved submodule with two names gets its constant as an argument"
+# title = "unflatten: a preserved submodule with two names gets its own tensor attribute as an argument"
 # harm = "obscure error"
 # reach = "contrived"
 # reach-because = "a preserved submodule of two names with a tensor attribute"
@@ -29,10 +29,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""The call of `other` gets two arguments, although the signature of the child is preserved.
+"""A preserved child has two names and a plain tensor attribute. It cannot be replaced, since unflatten passes
+it two arguments.
 
-The constant is recorded under the first name of the child only, `child.scale`. unflatten does not know that
-`other` has it too, and passes it as an argument in front of `x`. So the eager child cannot take its place.
+`_gather_constant_attrs` uses `named_children()`, which yields a module with two names once. So the tensor is
+known as `child.scale` only, and for `other` unflatten passes it as an argument.
 """
 
 import sys

@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD263"
-# title = "unflatten: the second preserved submodule that reads a global tensor gets it as an argument"
+# title = "unflatten: a preserved submodule that reads a global tensor may get it as an argument"
 # harm = "obscure error"
 # reach = "occasional"
 # reach-because = "preserved submodules that read one tensor of Python's global scope, replaced"
@@ -33,10 +33,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""The call of `second` gets two arguments, against its preserved signature: no eager module can replace it.
+"""Two preserved submodules read one global tensor. The second cannot be replaced, since unflatten passes it
+two arguments.
 
-The exported program knows the tensor as `first.lifted_tensor_0`. unflatten has no name for it that begins
-with `second`, and hands it over in front of `x`.
+`lift_constants_pass` makes a constant of the tensor, and names it after the first module that reads it:
+`first.lifted_tensor_0`. unflatten passes it to `second` as an argument, against its preserved signature.
 """
 
 import sys

@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD264"
-# title = "unflatten: a preserved submodule that returns its weight uses it as the input of its second call"
+# title = "unflatten: the second call of a preserved submodule that returns its weight uses it as input"
 # harm = "silently wrong"
 # reach = "occasional"
 # reach-because = "a preserved submodule that returns its weight, called twice"
@@ -32,10 +32,12 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""Two calls of a layer that returns its weight for a penalty: eager gives x * 9, the unflattened model 3 * 3.
+"""A preserved layer returns its result and its weight, and is called twice. The second call uses the weight
+as its input.
 
-From the first call on, the caller takes the weight from what the call returned. The second call gets it as an
-argument, as all state at first; what then puts state back into modules does not know it by that name.
+At first, unflatten passes all state as arguments. `_sink_params` removes these arguments by their names.
+After the first call, the weight is a result of this call and has another name, so that it stays among the
+arguments, in front of the input.
 """
 
 import sys

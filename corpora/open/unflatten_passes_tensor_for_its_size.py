@@ -33,10 +33,12 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""unflatten calls `child(x, x + 1)`, although the signature of `child` is preserved and takes one argument.
+"""A preserved child reads the batch size, which is dynamic. It cannot be replaced, since unflatten passes it
+two arguments.
 
-The batch size has one node in the graph: sym_size of the model's input `x`. unflatten computes it again in
-`child`, and passes `x` in front of the argument, instead of reading the size from the argument.
+The graph has one node for the batch size: the size of the model's input. unflatten computes it again in the
+child, and for this passes the model's input as an argument. It should read the size of the argument that the
+child has.
 """
 
 import sys

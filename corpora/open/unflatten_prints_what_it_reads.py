@@ -29,10 +29,9 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""The model updates a buffer of `child` before the call; unflatten says "Checking mutability ..." about it.
+"""unflatten prints "Checking mutability ..." on standard output for some models.
 
-The print that says so is unconditional: a program that writes results to standard output has these lines
-among them.
+`_IVals.read` has a print for each updated buffer that a preserved submodule reads. It is left from debugging.
 """
 
 import contextlib

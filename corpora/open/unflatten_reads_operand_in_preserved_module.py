@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD267"
-# title = "unflatten: a preserved submodule reads the wrong value for an attribute that its parent has set"
+# title = "unflatten: a preserved submodule reads a wrong value for an attribute that its parent has set"
 # harm = "silently wrong"
 # reach = "everyday"
 # reach-because = "preserved norms that cast, as in Llama: silently wrong, or the input is overwritten"
@@ -40,11 +40,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""`child` reads `scaled`, which its parent has computed; in the unflattened module it reads `x` instead.
+"""The parent sets `child.scaled = x * 10`, and the preserved child reads it. Unflattened, it reads x instead.
 
-A preserved submodule has no placeholders but for its arguments. Whatever else it reads is taken for an
-intermediate value of a mutation, and the first operand of the operator that computed it is read in its
-place, be it one that mutates or not: eager gives 11, unflatten gives 2.
+A preserved submodule gets only its arguments. `_IVals.read` takes everything else that it reads for an update
+of state, and reads the first operand of the node, here x of `x * 10`. It should pass values that are no
+updates of state.
 """
 
 import sys

@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD268"
-# title = "unflatten: silently uses a complex buffer instead of its conjugate"
+# title = "unflatten: uses a complex buffer in place of another one that is its conjugate"
 # harm = "silently wrong"
 # reach = "occasional"
 # reach-because = "rotations by complex numbers that are kept along with their inverses"
@@ -39,11 +39,12 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""`back` is the conjugate of `turn`: turning there and back changes nothing. After unflatten it turns twice.
+"""`back` is the conjugate of `turn`, so that multiplying by both gives 1. Unflattened, the model multiplies
+by `turn` twice: -1.
 
-conj() is lazy: the conjugate has the memory, sizes and strides of the tensor, and one bit more. unflatten
-takes tensors for one that agree in memory, sizes, strides and offset, and the graph reads `turn` in place of
-`back`. Eager gives 1, unflatten gives -1.
+conj() sets a bit and keeps memory, sizes and strides. unflatten identifies tensors by memory, sizes, strides
+and offset (`_TensorID`), so that the two are one. It should also compare the dtype and the conjugate and
+negative bits.
 """
 
 import sys

@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD269"
-# title = "unflatten: RuntimeError if the result of the first of several calls of a module is unused"
+# title = "unflatten: RuntimeError if a module is called several times and the first result is unused"
 # harm = "obscure error"
 # reach = "contrived"
 # reach-because = "a module of several calls, whose first result is unused"
@@ -40,11 +40,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""The third call of seq.0, `self.seq[0](x)`, is redirected to seq.0@1, which exists only under seq@1.
+"""The first of several calls of `seq` has an unused result. The unflattened model raises RuntimeError.
 
-The result of the first call of `seq` is unused, so unflatten removes its operator as dead code. The second
-call, seq@1, keeps another graph, with the child 0@1 in it. The third call of the child has the same graph as
-0@1, so unflatten lets it run 0@1, and makes the target from names alone: under seq, not under seq@1.
+unflatten removes the first call as dead code. The second one, `seq@1`, has the child `0@1`. A later call of
+the child has the same graph, so that `_deduplicate_modules` redirects it to `0@1`. It makes the target from
+names, `seq.0@1`, but the module is `seq@1.0@1`.
 """
 
 import sys

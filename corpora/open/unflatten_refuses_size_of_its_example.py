@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD270"
-# title = "unflatten: the module refuses its own example if an input is a torch.Size"
+# title = "unflatten: TypeError for its own example if an input is a torch.Size"
 # harm = "obscure error"
 # reach = "occasional"
 # reach-because = "a torch.Size among the inputs"
@@ -30,10 +30,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""Called as it was exported, the unflattened module raises "There is no flat args adapter specified".
+"""A model with a torch.Size argument is unflattened. Called with the example, it raises "There is no flat
+args adapter specified".
 
-The signature of a non-strict export has a tuple in the place of a torch.Size. `ep.module()` takes the one for
-the other (eq_spec in torch/export/_unlift.py, PyTorch issue 149158); unflatten compares exactly.
+Non-strict export records a tuple in place of a torch.Size. `process_forward_inputs` compares the structure of
+the inputs exactly. `ep.module()` accepts a torch.Size for a tuple (PyTorch issue 149158).
 """
 
 import sys

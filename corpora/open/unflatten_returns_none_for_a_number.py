@@ -31,10 +31,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""`child` returns a tensor and the number 3: in the unflattened model, it returns None for the number.
+"""A preserved child returns a tensor and the number 3. The unflattened child returns None in place of the
+number.
 
-A preserved signature is a promise to code that calls or replaces the child. Where
-the child returns a registered dataclass the model itself fails: such a class flattens None away.
+`finalize_outputs` returns None for each output that has no node. A constant has none; its value is in the
+signature. The model itself is right, as its graph does not use the number.
 """
 
 import sys

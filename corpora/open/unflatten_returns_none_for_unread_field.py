@@ -31,10 +31,12 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""`right` is unused, so unflatten removes the view that makes it from the graph as dead code.
+"""A preserved child returns a dataclass, of which the parent reads one field. The unflattened model raises
+RuntimeError.
 
-The unflattened child returns None in its place. A registered dataclass flattens None fields away, so that its
-structure is no longer the preserved one, and the caller refuses the result of its child.
+unflatten removes dead code first (`_remove_effect_tokens`), also the operator that computes the other field,
+though the signature of the child names it. The child returns None there. A registered dataclass leaves out
+fields that are None, so that its structure is not the recorded one.
 """
 
 import sys

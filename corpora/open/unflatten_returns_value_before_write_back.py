@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD273"
-# title = "unflatten: decomposed program returns a copy of the input that it updates"
+# title = "unflatten of a decomposed program: returns a copy of an input that the model updates and returns"
 # harm = "wrong later"
 # reach = "occasional"
 # reach-because = "a model that returns the input it updates, decomposed: a copy"
@@ -30,10 +30,10 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""A decomposed program returns the input that it writes to; once unflattened it returns a copy.
+"""The model returns `x.add_(1)`, which is its input. Decomposed and unflattened, it returns a copy.
 
-_inplace_buffer_and_input_mutations puts `input.copy_(value)` in the place of `value` for all its readers, but
-then sets the outputs again from what it read before that (return_args): they are the value once more.
+`_inplace_buffer_and_input_mutations` replaces the new value by `x.copy_(value)` for all readers. Then it sets
+the outputs again from the list that it has read before.
 """
 
 import sys

@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD274"
-# title = "strict export, unflatten: runs the child of another call if a module has two names"
+# title = "unflatten of a strict export: runs the wrong graph of a child if its parent has two names"
 # harm = "silently wrong"
 # reach = "contrived"
 # reach-because = "a module of two names whose calls strict export files under both"
@@ -28,11 +28,12 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""`child` computes neg in the first call and exp in the second. Unflattened, it computes exp in both.
+"""`a` and `b` are one module. Its child computes neg in the first call and exp in the second. Unflattened, it
+computes exp in both.
 
-Strict export files the first call under `b`, whose buffer is read, and the second under `a`. unflatten gives
-both the same children, and numbers the variants of a child by name: `a.child` has none, so that it is hung up
-as `child` too and takes the place of `b.child`.
+Strict export records the first call under `b`, whose buffer is read, and the second under `a`. unflatten
+gives both the same children, but counts the calls of a child for each name. So the graph of `a.child`
+replaces that of `b.child`.
 """
 
 import sys

@@ -30,10 +30,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""`submod_1` adds; after unflatten its call runs the body of the no_grad region instead, which multiplies.
+"""The model has a child `submod_1`. Unflattened, a call of this child runs the body of the no_grad block.
 
-Export names the body `submod_1`, in a graph module that holds neither children nor state. unflatten puts it
-into the module for Model, where _copy_graph_attrs replaces the child.
+Export calls the graph of the block `submod_1`, in a graph module that has no children. unflatten puts the
+graph into the module for the model, where it replaces the child. Export should choose a name that the model
+does not have.
 """
 
 import sys

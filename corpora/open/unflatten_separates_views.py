@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD276"
-# title = "unflatten: an update of a buffer does not reach the buffer that it is a view of"
+# title = "unflatten: an update of a buffer does not reach another buffer that shares its memory"
 # harm = "silently wrong"
 # reach = "occasional"
 # reach-because = "a buffer that is a view of another"
@@ -31,11 +31,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""One buffer is a view of another: eager gives [1, 0], `ep.module()` too, unflatten gives [0, 0].
+"""`part` is a view of the buffer `whole`. An update of `part` shows in `whole` in eager. Unflattened, it does
+not.
 
-Every used buffer is cloned by itself, unless storage, sizes, strides and offset are all those of one cloned
-before (_TensorID). A view differs in sizes, so it gets separate memory, and an update of it never reaches
-the buffer that it is a part of.
+`UnflattenedModule.__init__` clones each buffer separately, except if storage, sizes, strides and offset are
+all the same. It should clone each storage once. `ep.module()` is right.
 """
 
 import sys

@@ -31,11 +31,10 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""Two modules share a non-persistent buffer. After unflatten, an update in one is not visible in the other.
+"""Two modules share a non-persistent buffer. Unflattened, an update in one is not visible in the other.
 
-The loop that restores constants means to clone each of them once, but looks the clone up under the identity
-of the clone itself (`_id(constant)` after `constant = constant.clone()`), so every name gets a separate
-clone. One call leaves 1 in child.count; in the unflattened module it leaves 0.
+The loop over constants should clone each of them once. It stores the clone under `_id(constant)` after
+`constant = constant.clone()`, so under the identity of the clone, and never finds it again.
 """
 
 import sys

@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD278"
-# title = "unflatten with preserved calls: all results are wrong after one call that raised"
+# title = "unflatten: all results are wrong after one call that raised, for a preserved module called twice"
 # harm = "silently wrong"
 # reach = "occasional"
 # reach-because = "a shared block with a flag; the caller catches the error of one bad input and goes on"
@@ -32,10 +32,12 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""Once a call raises between two calls of a preserved module, the unflattened model stays wrong.
+"""A preserved module is called twice, and `linear` between them refuses a float64 input. All later calls are
+wrong.
 
-`scale` is called twice, and `linear` between them refuses a float64. The next call begins with the graph of
-the second call of `scale`, and ends with that of the first.
+InterpreterModuleDispatcher counts the calls of a preserved module, to choose the graph. It starts again from
+0 if its own graph raises, but not if another module raises. So the next call begins with the graph of the
+second call.
 """
 
 import contextlib

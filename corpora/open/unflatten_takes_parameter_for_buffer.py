@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD279"
-# title = "unflatten: uses the parameter instead of a buffer that is its detached alias"
+# title = "unflatten: uses a parameter in place of a buffer that is detached from it"
 # harm = "silently wrong"
 # reach = "occasional"
 # reach-because = "a buffer that starts as the detached parameter"
@@ -39,11 +39,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""A buffer is the detached parameter. After unflatten, updating the buffer in place raises.
+"""The buffer `data` is `w.detach()`. Unflattened, `self.data.add_(1)` raises, because it writes to the
+parameter w.
 
-consts_map collects the names of one tensor, and takes for one tensor whatever agrees in storage, sizes,
-strides and offset (_TensorID). So `w` and `data` are two names of one thing, and the graph gets the first:
-`data.add_(1)` becomes `w.add_(1)`, on a leaf that requires grad.
+unflatten identifies tensors by storage, sizes, strides and offset (`_TensorID`), so that the parameter and
+the buffer are one. It should distinguish parameters from buffers.
 """
 
 import sys

@@ -31,10 +31,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""A step computes the new state first, then the result from the old state: unflatten uses the new one.
+"""forward computes the new state, then a result from the old state. Unflattened after run_decompositions, it
+uses the new state.
 
-The decomposed graph returns the new state, and `x - self.state` reads the old one from the placeholder.
-unflatten inserts `state.copy_(new)` right after `new`, ahead of that: eager gives 0, unflatten gives -1.
+`_inplace_buffer_and_input_mutations` inserts `state.copy_(new)` right after the node that computes `new`. It
+should insert it after the last node that reads the state.
 """
 
 import sys

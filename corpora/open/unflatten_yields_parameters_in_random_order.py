@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD281"
-# title = "unflatten yields the parameters of a module with preserved signature in random order"
+# title = "unflatten: parameters() of a preserved module that is called twice has a random order"
 # harm = "wrong later"
 # reach = "occasional"
 # reach-because = "a module that is called twice with its signature preserved, as to swap it, then trained"
@@ -17,8 +17,8 @@
 # kind = "mismatch"
 # status = "open"
 # signatures = [["structure", "mismatch", "order", "parameters"]]
-# fix = "dispatcher_yields_state_in_order"
 # hash-seeds = 4
+# fix = "dispatcher_yields_state_in_order"
 # upstream = ""
 # upstream-searched = "2026-11-26"
 # at-fault = "torch/export/unflatten.py, UnflattenedModule._dispatch_modules: attrs_map = defaultdict(set)"
@@ -31,10 +31,10 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""The parameters of the LSTM come in another order in each process.
+"""A preserved LSTM is called twice. Unflattened, its parameters have another order in each process.
 
-An optimizer numbers parameters in the order in which it is given them. So its state, saved in one process,
-belongs to other parameters in the next one, and in eager.
+`_dispatch_modules` collects their names in sets. Optimizers store their state by the position of parameters,
+so that a saved state belongs to other parameters in the next process.
 """
 
 import sys

@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD282"
-# title = "unflatten of a strict export yields unused parameters last"
+# title = "unflatten of a strict export: parameters() gives unused parameters last"
 # harm = "wrong later"
 # reach = "occasional"
 # reach-because = "a parameter that forward does not read, then an optimizer's state loaded for the result"
@@ -29,10 +29,10 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""The model has `weight` before `bias`, the unflattened one `bias` before `weight`, which nothing reads.
+"""The model has `weight` before `bias`. In the unflattened module, `weight`, which nothing reads, comes last.
 
-The state of an optimizer goes by the places of parameters: loaded for the unflattened model, the momentum of
-one parameter becomes that of the other.
+`UnflattenedModule.__init__` assigns first the parameters that the graph uses, then the others. Optimizers
+store their state by the position of parameters: the momentum of one becomes that of the other.
 """
 
 import sys

@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD283"
-# title = "torch.export of an unflattened module: UserError for the dynamic_shapes of the model"
+# title = "torch.export of an unflattened module: UserError for the dynamic_shapes of the original export"
 # harm = "clear error"
 # reach = "occasional"
 # reach-because = "a backend that unflattens a program and exports it again, with dynamic sizes"
@@ -41,7 +41,12 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""A model is exported with a dynamic size, unflattened, and exported again in the same way: UserError."""
+"""A model is exported with a dynamic size, unflattened, and exported again with the same dynamic_shapes:
+UserError.
+
+`_combine_args` matches dynamic_shapes with the signature of forward, which is (*args, **kwargs) for every
+unflattened module. It should use the names of the original arguments.
+"""
 
 import sys
 

@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD284"
-# title = "exported program leaves the process inside torch.vmap after a call that raised there"
+# title = "ep.module(): the process stays inside of torch.vmap after a call that raised there"
 # harm = "wrong later"
 # reach = "occasional"
 # reach-because = "a bad index inside torch.vmap; every later torch.vmap runs one level too deep"
@@ -31,10 +31,10 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""A call that raises inside `torch.vmap` leaves its level behind for all that follows.
+"""If a call of the program raises inside of torch.vmap, the process stays inside of this vmap.
 
-The exported graph calls `_vmap_increment_nesting` before the function and `_vmap_decrement_nesting` after it.
-An index that is out of range raises between the two, in eager as well; but eager's torch.vmap still ends.
+The graph calls `_vmap_increment_nesting`, then the function, then `_vmap_decrement_nesting`, without try and
+finally. Here an index out of range raises between them, in eager as well.
 """
 
 import contextlib

@@ -32,9 +32,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "fixed"
 # ///
-"""`h = x.relu(); x.add_(self.w); return x * h`: the backward raises, as x was modified in place.
+"""`h = x.relu(); x.add_(self.w); return x * h`: eager trains; compiled, backward raises "modified by an
+inplace operation".
 
-For the backward the graph saves x, and computes h again. x is updated when the compiled forward has run.
+The partitioner saves x for backward and computes h again there. But forward has updated x by then. The
+min-cut partitioner should not save an input that the graph updates.
 """
 
 import sys

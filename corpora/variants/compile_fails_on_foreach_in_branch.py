@@ -32,9 +32,10 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""One branch updates two buffers at once: "Expected arg_val to be a Tensor".
+"""One branch of torch.cond updates two buffers with torch._foreach_add_. torch.compile fails an assertion.
 
-To find what branches write to, torch.compile expects a tensor, where a list of tensors is written to.
+`check_input_alias_and_mutation_return_outputs` looks for writes of branches, and expects that a tensor is
+written to. Here it is a list of tensors: "Expected arg_val to be a Tensor".
 """
 
 import sys

@@ -3,7 +3,7 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "torch.compile(backend='eager'): backward raises for an instance norm inside a checkpoint"
+# title = "torch.compile(backend='eager'): backward raises for an instance norm inside torch.utils.checkpoint"
 # variant-of = "compile_fails_on_batch_norm_in_checkpoint"
 # path = "compile:compiled@cpu"
 # check = "gradients"
@@ -33,9 +33,12 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""Eager trains; compiled, "one of the variables needed for gradient computation has been modified".
+"""An instance norm in torch.utils.checkpoint trains in eager. Compiled, backward raises "modified by an
+inplace operation".
 
-With momentum=1.0 the running statistics are those of the last batch, however often it is run.
+In the compiled model, the running statistics are arguments of the checkpoint. `checkpoint` saves its
+arguments, forward updates the statistics in place, and backward finds saved tensors that have changed.
+`tag_activation_checkpoint_impl` should not pass buffers that the body updates as arguments.
 """
 
 import sys

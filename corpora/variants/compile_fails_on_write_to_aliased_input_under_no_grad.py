@@ -3,7 +3,7 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "torch.compile: RuntimeError under no_grad for aliased inputs that forward writes to with gradients"
+# title = "torch.compile: RuntimeError under no_grad if forward enables gradients and inputs share memory"
 # variant-of = "compile_loses_gradients_that_forward_enables"
 # path = "compile:aot_eager@cpu"
 # check = "guards"
@@ -33,9 +33,12 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""Two inputs share memory: "A view was created in no_grad mode and is being modified inplace with grad mode".
+"""Called under no_grad, forward enables gradients and writes to one of two inputs that share memory.
+torch.compile raises.
 
-AOTAutograd replaces the inputs by their base, and has the model write to a view that is made under no_grad.
+AOTAutograd replaces the inputs by their base, and makes views of it under the no_grad of the caller. The
+model then writes to such a view: "A view was created in no_grad mode and is being modified inplace with grad
+mode enabled". The views should be made with gradients on.
 """
 
 import sys

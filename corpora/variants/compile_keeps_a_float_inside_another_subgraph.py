@@ -3,7 +3,7 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "A float attribute that has changed cannot be used in two checkpoints"
+# title = "torch.compile: AssertionError if a float attribute changes and is used in two checkpoints"
 # variant-of = "compile_keeps_a_float_inside_a_subgraph"
 # path = "compile:compiled@cpu"
 # check = "guards"
@@ -25,10 +25,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "fixed"
 # ///
-"""A float attribute has another value in the second call, and two checkpoints use it: an assertion fails.
+"""If a float attribute of the model changes before the second call, that call fails an assertion.
 
-The node `item` that stands for the float is in the graph of the first checkpoint. For the second one Dynamo
-looks for it in the graphs around, and does not find it even in the outermost.
+Dynamo then makes the float an input of the graph and reads it with `item()`. `wrap_symfloat` puts this node
+into the graph of the first checkpoint. For the second checkpoint, Dynamo looks for the node in the graphs
+around it, and does not find it. It should be in the outermost graph.
 """
 
 import sys

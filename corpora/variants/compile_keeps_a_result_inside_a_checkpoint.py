@@ -3,7 +3,7 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "torch.compile fails if a checkpoint within a checkpoint returns an outer tensor"
+# title = "torch.compile: error if a checkpoint within a checkpoint returns a tensor from outside"
 # variant-of = "compile_forgets_a_parameter_that_checkpoint_returns"
 # path = "compile:compiled@cpu"
 # check = "outputs"
@@ -24,11 +24,12 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""The inner of two checkpoints returns the input as it is; once both are done, the input cannot be used.
+"""The inner one of two checkpoints returns x as it is. After both, forward uses x again: torch.compile
+raises.
 
-Dynamo lets whatever the body of a checkpoint returns stand for a result of the call, inputs too. The inner
-call is a node in the body of the outer checkpoint, and the graph outside, which has the input, cannot use
-that node: "Argument 'getitem' of Node 'add' does not belong to this Graph".
+Dynamo makes everything that the body of a checkpoint returns a result of the call, also x. The inner call is
+a node in the graph of the outer checkpoint. The graph outside cannot use it: "Argument 'getitem' of Node
+'add' does not belong to this Graph". Inputs should keep their nodes.
 """
 
 import sys

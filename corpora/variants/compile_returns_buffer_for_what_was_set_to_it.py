@@ -3,7 +3,7 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "torch.compile: returns the buffer itself for a tensor set_ to it"
+# title = "torch.compile: (x + 1).set_(self.table) returns the buffer itself"
 # variant-of = "decompose_returns_source_of_set"
 # path = "compile:aot_eager@cpu"
 # check = "outputs"
@@ -23,9 +23,12 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""A caller gives the result a dimension more, in place, and the buffer of the compiled model has it too.
+"""In eager, `(x + 1).set_(self.table)` is another tensor in the memory of the buffer. Compiled, it is the
+buffer.
 
-Eager returns a separate tensor, which shares the memory of the buffer.
+So if a caller calls `unsqueeze_` on the result, the buffer also gets another shape. For `set_`,
+FunctionalTensorMode gives the tensor the value of its source, so that both are one node of the graph. It
+should make an alias.
 """
 
 import sys

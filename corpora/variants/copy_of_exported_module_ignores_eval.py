@@ -3,7 +3,7 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "ep.module(): eval() raises, but on a deep copy it silently has no effect"
+# title = "copy.deepcopy(ep.module()): eval() of the copy has no effect and raises nothing"
 # variant-of = "unflatten_ignores_eval"
 # path = "nonstrict+duplicate:module@cpu"
 # check = "guards"
@@ -23,9 +23,12 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""A model with dropout is exported in train mode, and ep.module() copied: eval() does not stop dropout.
+"""A model with dropout is exported in train mode. After `eval()`, a deep copy of `ep.module()` still drops
+values.
 
-The module that ep.module() returns raises NotImplementedError in eval().
+The mode is fixed at export. The result of `ep.module()` refuses eval() and train() with NotImplementedError.
+`GraphModule.__deepcopy__` loses these two methods, so that the copy has those of nn.Module. It should keep
+them.
 """
 
 import copy

@@ -26,11 +26,10 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""Export takes a model that transposes its input in place; run_decompositions fails an internal assertion.
+"""A model transposes its input in place. It exports, but run_decompositions fails an internal assertion.
 
-AOTAutograd bans that where it exports, with a message for the author ("Found an input that received a
-metadata mutation ... currently banned in the aot_export workflow"), but that is asked under is_export only,
-which aot_export_joint_with_descriptors leaves at False.
+AOTAutograd refuses this in plain words ("Found an input that received a metadata mutation ..."), but only if
+`is_export` is set, and `aot_export_joint_with_descriptors` does not set it.
 """
 
 import sys

@@ -3,7 +3,7 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "A decomposed program returns a copy from dropout in eval mode"
+# title = "run_decompositions: dropout in eval mode returns a copy of its input"
 # variant-of = "compile_takes_dropout_in_eval_for_a_copy"
 # path = "nonstrict+decompose:module@cpu"
 # check = "outputs"
@@ -22,10 +22,10 @@
 # "2.14.1" = "fixed"
 # "2.15.0" = "fixed"
 # ///
-"""Dropout in eval mode returns its input; the decomposed program returns a copy.
+"""Dropout in eval mode returns its input, here a parameter, which the model returns. The decomposed program
+returns a copy.
 
-A write to the result of the model goes to the parameter in eager and to a copy here. The decomposition of
-dropout is `input.clone()` where the operator returns `input`.
+The decomposition of dropout returns `input.clone()` if `train` is False. It should return `input`.
 """
 
 import sys

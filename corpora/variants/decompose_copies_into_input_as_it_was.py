@@ -3,7 +3,7 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "a decomposed program copies what it computes into an input of the shape from before the call"
+# title = "run_decompositions: the program raises if forward resizes its input and writes to it"
 # variant-of = "decompose_asserts_on_mutated_alias"
 # path = "nonstrict+decompose:module@cpu"
 # check = "outputs"
@@ -21,10 +21,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""An input is resized and then written to: the decomposed program fails when it is called.
+"""A model resizes its input and adds to it. The decomposed program raises when it is called.
 
-It returns the input's new value, of the new shape, and copies it into the input, which still has the old one.
-AOTAutograd bans such a model where it exports, but not where run_decompositions comes from.
+The program computes the new value in the new shape, and copies it into the input, which still has the old
+shape. AOTAutograd refuses such models in plain words, but only if `is_export` is set, and
+`aot_export_joint_with_descriptors` does not set it.
 """
 
 import sys

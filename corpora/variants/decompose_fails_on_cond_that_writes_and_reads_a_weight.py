@@ -3,7 +3,7 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "run_decompositions: SpecViolationError for a cond that updates a buffer by a weight"
+# title = "run_decompositions: SpecViolationError for a torch.cond that adds a weight to a buffer"
 # variant-of = "decompose_fails_on_write_in_branch"
 # path = "nonstrict+decompose:module@cpu"
 # check = "outputs"
@@ -22,9 +22,12 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""A branch reads a weight. Where run_decompositions takes it, the program must not raise when it is called.
+"""One branch of torch.cond adds a parameter to a buffer under no_grad. The model exports, but
+run_decompositions raises.
 
-The program has lost the no_grad block, and a cond that writes demands that no gradient is recorded.
+The verifier demands that the graph of a branch has no operator that writes. Where it allows this, there is a
+second mistake: the decomposed program has lost the no_grad block, and a torch.cond that writes raises if
+gradients are on.
 """
 
 import sys

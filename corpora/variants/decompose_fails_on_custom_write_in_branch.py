@@ -3,7 +3,7 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "run_decompositions: RuntimeError for a custom operator that updates a buffer in a torch.cond"
+# title = "run_decompositions: RuntimeError for a custom operator that writes in a branch of torch.cond"
 # variant-of = "decompose_fails_on_write_in_branch"
 # path = "nonstrict+decompose:module@cpu"
 # check = "outputs"
@@ -32,11 +32,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""One branch counts with a custom operator; export takes it, and run_decompositions raises.
+"""One branch of torch.cond updates a buffer with a custom operator. The model exports, but run_decompositions
+raises.
 
-Branches that write are traced through torch.func.functionalize. That knows the operators of ATen alone, and
-refuses every other one whose schema says that it writes. On torch 2.15.0 it takes them, and then the verifier
-of decomposed programs refuses the write.
+Branches that write are traced through torch.func.functionalize, which refuses operators that write unless
+they are from ATen. (On torch 2.15.0 it accepts them, and then the verifier refuses the write.)
 """
 
 import sys

@@ -26,10 +26,10 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""The program is exported and runs; decomposing it raises "User output add is not in the correct order".
+"""forward copies one value into two buffers. The program runs; run_decompositions raises SpecViolationError.
 
-Each buffer ends with a copy of the new value. The pass takes both copies away, so that one node is written to
-two buffers; the signature knows written buffers by the name of the node, and is left with one.
+`_remove_unnecessary_copy_op_pass` removes both copies, so that one node is the new value of two buffers. The
+signature has one entry for each node, and one buffer is lost: "User output add is not in the correct order".
 """
 
 import sys

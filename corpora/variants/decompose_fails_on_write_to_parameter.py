@@ -3,7 +3,7 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "run_decompositions: program cannot be called if forward() updates a parameter under no_grad"
+# title = "run_decompositions: the program cannot be called if forward updates a parameter under no_grad"
 # variant-of = "decompose_gives_running_mean_a_history"
 # path = "nonstrict+decompose:module@cpu"
 # check = "outputs"
@@ -21,11 +21,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""The model adds 1 to its parameter under no_grad; the decomposed program does so outside of it.
+"""The model adds 1 to a parameter under no_grad. The decomposed program raises when it is called.
 
-run_decompositions takes the region away and returns the new value as a PARAMETER_MUTATION of the signature.
-ep.module() copies it into the parameter under the grad mode of its caller, and autograd refuses to write to a
-leaf that requires grad. Before it is decomposed the program can be called.
+run_decompositions removes the no_grad block and returns the new value as a PARAMETER_MUTATION. `ep.module()`
+copies it into the parameter in the grad mode of the caller, and autograd refuses to write to a leaf that
+requires grad. The copy should be made under no_grad.
 """
 
 import sys

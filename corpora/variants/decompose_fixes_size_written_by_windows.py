@@ -22,7 +22,12 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""The number of rows is dynamic; the decomposed program takes the number of its example only."""
+"""The number of rows is dynamic. After run_decompositions, the program accepts only the number of its
+example.
+
+Functionalization replaces a write to `x.unfold(...)` by the inverse of unfold. `unfold_inverse` reads the
+sizes with `base.sizes()`, as numbers, which fixes them. It should use `sym_sizes()`.
+"""
 
 import sys
 

@@ -3,7 +3,7 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "run_decompositions: nn.LSTM within autocast gives float32, in eager bfloat16"
+# title = "run_decompositions: nn.LSTM within autocast gives float32 instead of bfloat16"
 # variant-of = "export_predicts_float32_for_lstm_in_autocast"
 # path = "nonstrict+decompose:module@cpu"
 # check = "outputs"
@@ -18,9 +18,10 @@
 # [tool.exportdiff.versions]
 # "2.13.0" = "shows"
 # ///
-"""The LSTM of MKL-DNN, which autocast has a rule for, gives bfloat16; taken apart, an LSTM gives float32.
+"""Within autocast, nn.LSTM returns bfloat16 in eager. The decomposed program returns float32.
 
-run_decompositions takes it apart with MKL-DNN off. The state is float32, and so is what is computed from it.
+Eager runs the LSTM of oneDNN (MKL-DNN), for which autocast has a rule. run_decompositions traces with oneDNN
+off (`_ignore_backend_decomps`), so that the LSTM is decomposed. Its state is float32, and so are its results.
 """
 
 import sys

@@ -3,7 +3,7 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "torch.export: with deferred runtime asserts, a size divided by / raises TraceError"
+# title = "prefer_deferred_runtime_asserts_over_guards: TraceError for math.floor(n / 2)"
 # variant-of = "deferred_check_of_a_rounded_size_is_dropped"
 # path = "nonstrict+deferred:module@cpu"
 # check = "outputs"
@@ -31,10 +31,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""A model that takes the first floor(n / 2) rows of its input cannot be exported with deferred checks.
+"""A model takes the first `math.floor(n / 2)` rows. With prefer_deferred_runtime_asserts_over_guards=True,
+export raises TraceError.
 
-Without the option, export says that it cannot prove that n / 2 is in range; the option is there to check that
-when the program runs. With n // 2 it works.
+The check that n / 2 is in range should become an assert in the graph. `PythonReferenceAnalysis`, which writes
+it, has no case for true division. With n // 2 it works.
 """
 
 import math

@@ -3,7 +3,7 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "draft_export makes a dynamic size static if the model reads x[-1]"
+# title = "draft_export: makes a dynamic size static if the model reads x[-1]"
 # variant-of = "draft_fails_on_boolean_mask_of_two_dimensions"
 # path = "draft:module@cpu"
 # check = "outputs"
@@ -22,10 +22,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""The last row of `x` begins at an offset that depends on its length, which is dynamic.
+"""The model reads `x[-1]`, where x has a dynamic length. The program of draft_export accepts only the length
+of the example.
 
-draft_export compares the offset with that of the real tensor: this guard makes the length static, and the
-program refuses every other one. torch.export takes them all.
+`x[-1]` has a symbolic storage offset. draft_export compares it with the offset of the real tensor (`r_offset
+!= f_offset`). This makes a guard that fixes the length. torch.export accepts all lengths.
 """
 
 import sys

@@ -3,15 +3,15 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "ep.module() accepts True for the integer 1 that it was exported with, and returns 1"
+# title = "ep.module(): accepts True for an integer argument that was 1, and returns 1"
 # variant-of = "export_accepts_a_float_for_an_integer"
 # path = "nonstrict:module@cpu"
 # check = "guards"
 # kind = "mismatch"
 # status = "open"
 # signatures = [["guards", "mismatch", "accepted", "bool"]]
-# fix = "guard_types_of_numbers"
 # undetected-because = "the checks report that the program takes 1.0 for 1, and this as a consequence"
+# fix = "guard_types_of_numbers"
 # upstream = ""
 # at-fault = "torch/export/_unlift.py, _get_input_guards_for_graph: compares the value, not the type"
 #
@@ -22,9 +22,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""Eager returns the True that it is called with; the exported program returns 1.
+"""The model returns its argument n. Called with True, eager returns True. The program, exported with 1,
+accepts it and returns 1.
 
-True is equal to 1, so that the guard on the value lets it pass.
+Export fixes the value and the type of a number. The guard is `n == 1`, which is true of True.
+`_get_input_guards_for_graph` should guard the type as well.
 """
 
 import sys

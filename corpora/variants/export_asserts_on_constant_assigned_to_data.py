@@ -3,7 +3,7 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "after a constant was assigned to the .data of an input, a view of it fails an assertion"
+# title = "torch.export: AssertionError for x.data = self.k and a view of x, if k is a plain attribute"
 # variant-of = "export_ignores_assignment_to_data"
 # path = "nonstrict:module@cpu"
 # check = "outputs"
@@ -31,10 +31,10 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""A view of an input whose .data was assigned: "tensor's device must be `meta`, got cpu instead".
+"""forward assigns a plain tensor attribute to `x.data` and returns a view of x. Export fails an assertion.
 
-`k` is a plain attribute, which export does not make fake: assigning it to the .data of the fake input puts
-memory on the CPU below a FakeTensor, and its views are on the CPU as well.
+Non-strict export does not make plain attributes fake. The assignment, which is not recorded, puts CPU memory
+into the fake x, and a view of it is on the CPU: "tensor's device must be `meta`, got cpu instead".
 """
 
 import sys

@@ -3,7 +3,7 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "after an assignment to .data the program reshapes the old tensor, and fails on its own example"
+# title = "torch.export: the program raises for y.data = x and y.reshape, because it reshapes the old y"
 # variant-of = "export_ignores_assignment_to_data"
 # path = "nonstrict:module@cpu"
 # check = "outputs"
@@ -21,10 +21,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""`y.data = x[:1]` gives `y` one element; the program reshapes a `y` that still has two to that size.
+"""After `y.data = x[:1]`, y has one element, and `y.reshape(1, 1)` works. The program reshapes the old y,
+which has two, and raises.
 
-The setter changes the fake tensor, and so the sizes that are written into the graph, but its proxy still
-stands for the old tensor.
+The setter of Tensor.data works in C++ and calls no operator, so that export does not record it. The graph
+goes on with the old y, but with sizes of the new one. Export should record or refuse the assignment.
 """
 
 import sys

@@ -3,7 +3,7 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "preserve_module_call_signature: IndexError, for a cache in a dataclass stays empty"
+# title = "preserve_module_call_signature: IndexError if the submodule fills a cache in a dataclass"
 # variant-of = "export_copies_list_given_to_preserved_module"
 # path = "nonstrict+preserve:unflatten@cpu"
 # check = "outputs"
@@ -21,7 +21,12 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""The layer appends its keys to the cache that it is given. It gets a copy, so the cache stays empty."""
+"""A layer appends to a list in a dataclass that it is given. With its signature preserved, the list of the
+caller stays empty: IndexError.
+
+The pre_hook in `_wrap_submodule` flattens the arguments and passes new containers on. It should pass the
+containers of the caller.
+"""
 
 import sys
 from dataclasses import dataclass, field

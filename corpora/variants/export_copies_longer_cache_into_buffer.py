@@ -3,7 +3,7 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "a buffer assigned a shape that does not broadcast: the exported program fails on its own example"
+# title = "torch.export: the program fails on its own example if a cache grows from two elements to three"
 # variant-of = "export_copies_another_shape_into_buffer"
 # path = "nonstrict:module@cpu"
 # check = "outputs"
@@ -23,10 +23,10 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""A cache of two elements grows to three: export succeeds, and no call of the program does.
+"""A cache grows by `self.cache = torch.cat(...)`. Export accepts this, but every call of the program raises.
 
-Export ends the graph with a copy_ into each buffer that was assigned, and does not ask whether the new value
-has the shape of the old one. The two shapes do not even broadcast.
+`_make_fx_helper` ends the graph with a copy_ into each assigned buffer, without asking if the shape is the
+same. Export should refuse the model in plain words.
 """
 
 import sys

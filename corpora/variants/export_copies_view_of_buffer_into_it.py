@@ -3,7 +3,7 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "torch.export: the program raises if a buffer is assigned a view of itself"
+# title = "torch.export: the program raises for self.state = self.state.t(), where state is a buffer"
 # variant-of = "export_fails_on_input_assigned_to_buffer"
 # path = "nonstrict:module@cpu"
 # check = "outputs"
@@ -24,11 +24,10 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""`self.state = self.state.t()` exports silently; the program raises whenever it is called.
+"""A buffer is assigned its transposed view. Export accepts this, but every call of the program raises.
 
-Export ends the graph with `copy_(state, t)`, which writes into the very memory that it reads: copy_ refuses
-that. The node is added to the finished graph, so that nothing has ever run it. The assigned value would have
-to be cloned first.
+`_make_fx_helper` ends the graph with `copy_(state, t)`, which reads and writes the same memory. copy_ refuses
+this. Export should clone the value first.
 """
 
 import sys

@@ -3,7 +3,7 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "torch.export: deletes a torch.cond within a branch whose result is unused, with its effects"
+# title = "torch.export: deletes an inner torch.cond with a torch._check, if its result is unused"
 # variant-of = "unflatten_deletes_update_under_no_grad"
 # path = "nonstrict:module@cpu"
 # check = "outputs"
@@ -26,10 +26,10 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""The inner torch.cond checks its input; its result is unused, and export deletes it.
+"""A torch.cond in a branch of another one checks its input with torch._check. The program does not check it.
 
-Outside of a branch it stays: there export says itself what is dead. eliminate_dead_code does not hand this
-predicate on to the subgraphs.
+The result of the inner torch.cond is unused. `Node.is_impure` does not look into its branches, so that dead
+code elimination removes it.
 """
 
 import sys

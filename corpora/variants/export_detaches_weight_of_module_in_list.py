@@ -3,7 +3,7 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "torch.export: the result of a module in a list requires no grad, though its weight is registered"
+# title = "torch.export: no gradient for the weight of a module in a list, though the weight is registered"
 # variant-of = "export_detaches_parameters_read_through_a_list"
 # path = "nonstrict:module@cpu"
 # check = "outputs"
@@ -22,10 +22,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""A layer is kept in a list, and its weight registered so that the optimizer finds it: it is not trained.
+"""A layer is in a plain list, and its weight is also registered on the model. The program does not train the
+weight.
 
-Tracing has a fake tensor where the weight is registered. The layer, which no module registers, goes on
-holding the real parameter, so that the program takes it for a constant.
+For tracing, `_non_strict_export` puts fake tensors where parameters are registered. The layer still has the
+real weight, which becomes a constant.
 """
 
 import sys

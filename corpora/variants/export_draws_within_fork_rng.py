@@ -3,7 +3,7 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "torch.export(strict=False): torch.random.fork_rng in forward is left out"
+# title = "torch.export(strict=False): torch.random.fork_rng in forward has no effect in the program"
 # variant-of = "export_drops_manual_seed"
 # path = "nonstrict:module@cpu"
 # check = "outputs"
@@ -21,9 +21,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""The model draws noise aside, so that it draws the same afterwards. The program draws other numbers.
+"""The model draws noise under fork_rng, and then draws the same numbers again, so that eager returns x. The
+program does not.
 
-fork_rng calls no operator: the trace saves and restores the generator of this process, and records nothing.
+fork_rng saves and restores the state of the generator in Python. This calls no operator, so that export
+records nothing. It should refuse it.
 """
 
 import sys

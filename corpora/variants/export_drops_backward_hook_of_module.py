@@ -3,7 +3,7 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "torch.export: a full backward hook of a module is silently left out"
+# title = "torch.export: drops a full backward hook of a module, without a warning"
 # variant-of = "export_drops_hook_on_tensor"
 # path = "nonstrict:module@cpu"
 # check = "gradients"
@@ -21,10 +21,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""A hook reverses the gradient, as for domain adaptation; the exported program lets it pass unchanged.
+"""A hook reverses the gradient, as for domain adaptation. The program has no hook, and the gradient is not
+reversed.
 
-Each call of the module puts the hook on the function that made its input, which is in no graph. Strict export
-refuses such a model.
+Each call of the module adds the hook to an autograd node, which no graph records. Export should refuse such a
+model, as strict export does.
 """
 
 import sys

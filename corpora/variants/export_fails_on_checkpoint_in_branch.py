@@ -3,7 +3,7 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "non-strict export of torch.utils.checkpoint below torch.cond ends with KeyError"
+# title = "torch.export: KeyError for torch.utils.checkpoint in a branch of torch.cond"
 # variant-of = "strict_fails_on_checkpoint"
 # path = "nonstrict:module@cpu"
 # check = "outputs"
@@ -31,11 +31,10 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""Non-strict export traces through activation checkpointing, but not in the body of a control-flow operator.
+"""A branch of torch.cond uses torch.utils.checkpoint. Export raises KeyError '_checkpoint_context_fn'.
 
-Dynamo traces those bodies even so, here that of torch.cond, and makes tag_activation_checkpoint of the call.
-proxy_mode_key then reads gmod.meta["_checkpoint_context_fn"], which is set only if the user passes a
-context_fn.
+Dynamo traces the branches, and makes `tag_activation_checkpoint` of the call. `proxy_mode_key` copies
+`gmod.meta["_checkpoint_context_fn"]`, which is set only if the user passes a context_fn.
 """
 
 import sys
@@ -68,5 +67,5 @@ if __name__ == "__main__":
     try:
         show()
     except KeyError as error:
-        sys.exit(f"BUG: eager raises nothing, export KeyError {error}")
+        sys.exit(f"BUG: eager raises nothing, export raises KeyError {error}")
     print("ok: neither eager nor export raises")

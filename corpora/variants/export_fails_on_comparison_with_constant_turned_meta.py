@@ -3,8 +3,8 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "export fails on a comparison with a constant whose .data was assigned"
-# variant-of = "export_updates_constants_for_real"
+# title = "torch.export: device error for x.data = y and x == y, where x is a plain attribute"
+# variant-of = "export_turns_constant_into_meta_tensor"
 # path = "nonstrict:module@cpu"
 # check = "outputs"
 # kind = "crash"
@@ -22,7 +22,7 @@
 # ]
 # fix = "refuse_to_replace_constants"
 # upstream = ""
-# at-fault = "torch/export/_trace.py, _export_to_aten_ir_make_fx: constants are not made fake"
+# at-fault = "torch/_export/non_strict_utils.py, _NonStrictTorchFunctionHandler: does not refuse it"
 #
 # [tool.exportdiff.versions]
 # "2.9.1" = "shows"
@@ -31,10 +31,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""All is on the CPU, and export finds at least two devices, cpu and meta.
+"""All tensors are on the CPU, but export raises "found at least two devices, cpu and meta!".
 
-Assigning the fake input to the .data of a constant, which is not fake, makes it a meta tensor, and a meta
-tensor may not be compared with one on the CPU.
+Non-strict export does not make plain attributes fake. `self.k.data = x` with the fake input x makes the
+user's own tensor a meta tensor, and a meta tensor cannot be compared with one on the CPU. Export should
+refuse the assignment.
 """
 
 import sys

@@ -3,7 +3,7 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "after a constant was assigned to the .data of an input, export fails where the input is broadcast"
+# title = "torch.export: device error for x.data = self.k and a broadcast of x, if k is a plain attribute"
 # variant-of = "export_ignores_assignment_to_data"
 # path = "nonstrict:module@cpu"
 # check = "outputs"
@@ -31,11 +31,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""All is on the CPU, and export says that a tensor on meta is not on the expected device cpu.
+"""forward assigns a plain tensor attribute to `x.data` and broadcasts x. Export says that a tensor is on meta
+instead of cpu.
 
-`k` is a plain attribute, which export does not make fake: assigning it to the .data of the fake input, which
-is not recorded, puts memory on the CPU below a FakeTensor, which has to be on the meta device. To broadcast
-it, a fake kernel makes a view of it, which shows that device.
+Non-strict export does not make plain attributes fake. The assignment, which is not recorded, puts CPU memory
+into the fake x. A fake kernel makes a view of it, which shows the wrong device.
 """
 
 import sys

@@ -3,7 +3,7 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "torch.export: a member of an IntEnum among the outputs: TypeError"
+# title = "torch.export: TypeError if the model returns a member of an IntEnum"
 # variant-of = "export_fails_on_member_of_enumeration_returned"
 # path = "nonstrict:module@cpu"
 # check = "outputs"
@@ -32,9 +32,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""Export fails on a model that returns a member of an IntEnum: "cannot create weak reference to 'Status'".
+"""A model that returns a member of an IntEnum cannot be exported: "cannot create weak reference to 'Status'
+object".
 
-A plain int in its place is exported.
+Since PyTorch PR 176541, members of enumerations are "opaque values". `get_proxy_slot` looks the member up in
+a WeakKeyDictionary, and Python cannot make a weak reference to an int. A plain int in its place works.
 """
 
 import enum

@@ -3,7 +3,7 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "Export fails on a preserved submodule before a no_grad region"
+# title = "preserve_module_call_signature: RuntimeError if a no_grad block follows the submodule"
 # variant-of = "unflatten_fails_on_dead_code_before_no_grad"
 # path = "nonstrict+preserve:unflatten@cpu"
 # check = "outputs"
@@ -31,10 +31,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""What the tracepoint of the call returns has no users any more, so that its removal leaves one behind.
+"""A preserved submodule is called before a no_grad block. Export raises RuntimeError: a node "was used before
+it has been defined".
 
-node_inline_ clears all users of the one output of a piece, here of the argument of `child`, where it means to
-take the output node from them.
+Export splits the graph at the block. `node_inline_` clears all users of the node that a part returns,
+although it should remove the output node only. So a node that is still used is removed.
 """
 
 import sys

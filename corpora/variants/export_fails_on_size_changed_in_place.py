@@ -3,7 +3,7 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "an assignment to .data of a dynamic input fails with IndexError in guard production"
+# title = "torch.export: IndexError for x.data = y after a branch on a dynamic size of x"
 # variant-of = "export_fails_on_rank_changed_in_place"
 # path = "nonstrict:module@cpu"
 # check = "outputs"
@@ -31,11 +31,10 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "fixed"
 # ///
-"""The model asks whether the size of its input is even, then gives the input another size.
+"""The model branches on a dynamic size of x, then assigns `x.data = y`. Export raises IndexError.
 
-The guards are written afterwards, from the fake inputs as the model left them. The symbol that the branch was
-taken on is no longer the size of any of them, and issue_guard takes the first of its sources without asking
-whether there is one.
+Guards are made after tracing, from the fake inputs as the model has left them. x has another size by then, so
+that the size of the branch has no source. `produce_guards_verbose` should use the inputs as they came.
 """
 
 import sys

@@ -3,7 +3,7 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "export asserts on a spec of dynamic shapes for keywords in **options"
+# title = "torch.export: AssertionError for a model with **options if another input has a dynamic size"
 # variant-of = "export_fails_on_dynamic_keyword_arguments"
 # path = "nonstrict:module@cpu"
 # check = "outputs"
@@ -34,11 +34,11 @@
 # "2.14.1" = "fixed"
 # "2.15.0" = "fixed"
 # ///
-"""Next to a dynamic `x` there is a keyword that **options takes: "Must provide a tree_name when ...".
+"""`**options` collects a keyword, and x has a dynamic size. Export raises AssertionError.
 
-The spec that is accepted at first, and that ShapesCollection writes, is {"options": {"scale": ...}}.
-_get_range_constraints, which puts arguments into the order of the call, keeps "options" and adds "scale" as
-a separate argument: no spec is like that, and so every spec is refused.
+dynamic_shapes names the parameter, as export demands: {"options": {"scale": None}}. `_get_range_constraints`
+puts each keyword next to `options`, where it is already, so that arguments and dynamic_shapes no longer have
+the same structure.
 """
 
 import sys

@@ -21,10 +21,10 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""A model reads a tensor attribute called `self` next to `torch.no_grad`, and export raises SyntaxError.
+"""A model has a tensor attribute called `self` and a no_grad block. Export raises SyntaxError.
 
-For the block export splits the graph. The part that adds gets the tensor as an input called `self`, and its
-code begins with `def forward(self, self, add)`.
+Export splits the graph at the block. A part of it gets the tensor as an input called `self`, and its code
+begins with `def forward(self, self, add)`. `_gen_python_code` should not give an input this name.
 """
 
 import sys

@@ -3,7 +3,7 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "export leaves a tensor constant with the history of its update"
+# title = "torch.export: exporting gives a plain tensor attribute a gradient history"
 # variant-of = "export_updates_constants_for_real"
 # path = "nonstrict:module@cpu"
 # check = "purity"
@@ -21,11 +21,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""Exporting a model must not change it: here a constant becomes a result that requires gradients.
+"""Exporting must not change the model. Here, `model.scale` requires grad afterwards, so that
+copy.deepcopy(model) raises.
 
-Non-strict export replaces parameters, buffers and inputs by fake tensors, but not tensors that are plain
-attributes. The fake kernel of an in-place operator leaves their values alone. Autograd runs before it, and
-writes the history of the operator into the user's own tensor. After that, copy.deepcopy(model) raises.
+Non-strict export does not make plain attributes fake. `self.scale.mul_(self.gain)` runs with the user's own
+tensor. The fake kernel does not change its values, but autograd, which runs before, gives it a grad_fn.
 """
 
 import sys

@@ -3,7 +3,7 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "non-strict export leaves an assignment to the .data of an input out of the graph"
+# title = "torch.export: x.data = y for an input x is not recorded, without a warning"
 # variant-of = "export_ignores_assignment_to_data"
 # path = "nonstrict:module@cpu"
 # check = "inputs"
@@ -21,9 +21,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""`x.data = y` gives the caller's tensor two elements in eager; the exported program leaves it alone.
+"""The model assigns `x.data = y`, which gives the caller's tensor two elements. After a call of the program
+it still has one.
 
-The setter changes the fake tensor from C++ and calls no operator that would say so.
+The setter of Tensor.data works in C++ and calls no operator, so that export records nothing. It should record
+or refuse it.
 """
 
 import sys

@@ -3,7 +3,7 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "the gradient of a parameter that updates a transposed constant is laid out otherwise"
+# title = "torch.export: a gradient has other strides if forward updates a transposed plain attribute"
 # variant-of = "export_updates_constants_for_real"
 # path = "nonstrict:module@cpu"
 # check = "gradients"
@@ -21,10 +21,12 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""A plain attribute that is a view: eager's gradient has strides (2, 1), that of the program (1, 2).
+"""forward updates a transposed plain attribute with a parameter. The gradient of the parameter has strides
+(2, 1) in eager, (1, 2) in the program.
 
-Tracing gives the user's tensor the history of its update, so that it requires gradients. So ep.module()
-detaches it, and what is detached is no view any more: autograd lays out gradients as the base of a view.
+Non-strict export does not make plain attributes fake, so that tracing gives the user's own tensor a gradient
+history. `ep.module()` detaches it, after which it is no view any more. Autograd lays out the gradient of a
+view like its base.
 """
 
 import sys

@@ -3,7 +3,7 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "torch.export: a child that forward exchanges stays exchanged, and its parameters are fake"
+# title = "torch.export: a child that forward replaces stays on the model, with fake parameters"
 # variant-of = "export_leaves_fake_tensor_for_buffer_of_none"
 # path = "nonstrict:module@cpu"
 # check = "purity"
@@ -21,10 +21,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""The model takes a new child after each call; once it is exported, it returns fake tensors.
+"""forward replaces its child by a new one. After export, the model returns fake tensors in eager.
 
-Tracing puts a child with fake parameters into the model. The attributes that tracing assigned are put back,
-but not those that nn.Module keeps itself, such as the children.
+Non-strict export restores attributes after tracing, except those that every nn.Module has, such as the dict
+of children. So a child with fake parameters stays in it. `_detect_attribute_assignment` should restore
+children as well.
 """
 
 import sys

@@ -3,7 +3,7 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "torch.export: a training flag that forward sets stays on the model"
+# title = "torch.export: a layer that forward puts into training mode stays in it after export"
 # variant-of = "export_leaves_fake_tensor_for_buffer_of_none"
 # path = "nonstrict:module@cpu"
 # check = "purity"
@@ -21,10 +21,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""A layer that forward puts into training mode, as for Monte Carlo dropout, is still there after the export.
+"""forward calls `self.dropout.train()`, as for Monte Carlo dropout. After export, the model's dropout is in
+training mode.
 
-Non-strict export runs forward on the model itself, and means to put all attributes back as they were, but
-leaves out those that every module has: the training flag is one of these.
+Exporting must not change the model. Non-strict export restores attributes after tracing, except those that
+every nn.Module has, such as the training flag.
 """
 
 import sys

@@ -3,7 +3,7 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "two tensors made one by an assignment to .data stay two"
+# title = "torch.export: after y.data = z, y and z share memory in eager, and not in the program"
 # variant-of = "export_ignores_assignment_to_data"
 # path = "nonstrict:module@cpu"
 # check = "aliasing"
@@ -21,10 +21,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""After `y.data = z` the two live in one memory: a write to one result shows in the other, but not here.
+"""After `y.data = z`, the two results share memory, so that a write to z changes y. In the program it does
+not.
 
-The setter calls no operator that would say so. The values are equal beforehand, so that nothing shows until
-something writes to an output.
+The setter of Tensor.data works in C++ and calls no operator, so that export records nothing. It should record
+or refuse it.
 """
 
 import sys

@@ -3,7 +3,7 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "a buffer read before it is assigned leaves the exported program without a backward pass"
+# title = "torch.export: backward raises if a buffer is read and then assigned"
 # variant-of = "export_overwrites_what_a_buffer_was"
 # path = "nonstrict:module@cpu"
 # check = "gradients"
@@ -30,11 +30,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""A running state scales the output and is assigned again: eager trains, the exported program cannot.
+"""A buffer scales the output and is assigned a new value. Eager trains; backward of the program raises
+"modified by an inplace operation".
 
-Assigning a buffer in eager leaves the old tensor alone. The exported program writes into it, by a copy_ at
-the end of its graph, and autograd, which has saved the tensor for the product's backward pass, finds it
-modified.
+In eager, the assignment leaves the old tensor as it is. `_make_fx_helper` ends the graph with a copy_ into
+it, but autograd has saved it for backward. The program should use a clone.
 """
 
 import sys

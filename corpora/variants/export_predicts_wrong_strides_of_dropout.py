@@ -3,7 +3,7 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "The strides recorded for dropout in eval mode are not those it has"
+# title = "torch.export: the graph records wrong strides for dropout in eval mode, which returns its input"
 # variant-of = "compile_takes_dropout_in_eval_for_a_copy"
 # path = "nonstrict:module@cpu"
 # check = "fake"
@@ -22,11 +22,10 @@
 # "2.14.1" = "fixed"
 # "2.15.0" = "fixed"
 # ///
-"""Dropout in eval mode returns its input; the graph says that it returns a contiguous copy.
+"""Dropout in eval mode returns its input, here an expanded tensor with stride 0. The graph records stride 1.
 
-Eager and `ep.module()` give strides (0,), the node's fake tensor (1,): the decomposition that traces it
-returns `input.clone()`, which makes an expanded tensor contiguous. A compiler that plans memory or views by
-the recorded metadata makes mistakes.
+The decomposition of dropout returns `input.clone()` if `train` is False. It should return `input`. A compiler
+that plans views by the recorded strides makes mistakes.
 """
 
 import sys

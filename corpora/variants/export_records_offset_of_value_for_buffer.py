@@ -3,7 +3,7 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "torch.export: copy_ that updates an assigned buffer records the storage offset of the new value"
+# title = "torch.export: the graph records a wrong storage offset for the copy_ into an assigned buffer"
 # variant-of = "export_fails_on_input_assigned_to_buffer"
 # path = "nonstrict:module@cpu"
 # check = "fake"
@@ -21,11 +21,12 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""`part` is the second element of its memory; copy_ into it is recorded with storage offset 0 instead of 1.
+"""The buffer `part` begins at the second element of its memory. The graph records that copy_ into it returns
+a tensor at the first.
 
-Export makes copy_(part, clone) of the assignment and takes the metadata of the new node from `clone`
-(new_node.meta = name_node.meta, one dict for both), though copy_ returns the buffer. The placeholder of the
-buffer has the right offset, as has a copy_ that is written in the model.
+Export adds a copy_ for `self.part = self.part.clone()`, and gives the node the metadata of the clone
+(`new_node.meta = name_node.meta`). copy_ returns the buffer, so that it should have the metadata of the
+buffer.
 """
 
 import sys

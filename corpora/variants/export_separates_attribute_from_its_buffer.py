@@ -3,7 +3,7 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "torch.export: a buffer and a plain attribute with the same tensor are two tensors during tracing"
+# title = "torch.export: self.cache is self.default is False during export, though both are one buffer"
 # variant-of = "export_detaches_parameters_read_through_a_list"
 # path = "nonstrict:module@cpu"
 # check = "outputs"
@@ -22,10 +22,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""`self.cache is self.default` is True in eager and strict export, but False in non-strict export.
+"""A buffer is also a plain attribute. `self.cache is self.default` is True in eager; export takes the other
+branch.
 
-_reparametrize_module puts fake tensors where parameters and buffers are registered. The attribute keeps
-the real tensor, so the traced branch is the one for two different tensors.
+For tracing, `_non_strict_export` puts fake tensors where parameters and buffers are registered. The plain
+attribute still has the real tensor. Strict export is right.
 """
 
 import sys

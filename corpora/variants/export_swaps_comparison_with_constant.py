@@ -3,7 +3,7 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "export turns constant > x into x < constant, and so changes the strides of the result"
+# title = "torch.export: constant > x becomes x < constant, which changes the strides of the result"
 # variant-of = "export_updates_constants_for_real"
 # path = "nonstrict:module@cpu"
 # check = "outputs"
@@ -21,11 +21,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""While export traces, x is a FakeTensor and the constant is a plain tensor: Python asks the subclass first.
+"""`self.k > x`, where k is a plain tensor attribute: the result has the strides of k in eager, and those of x
+in the program.
 
-So `self.k > x` calls `x.__lt__(self.k)`, and the graph holds lt(x, k). The values are the same, but the
-layout of the result follows the first operand: eager gives the strides of k, the exported program those of x.
-No fix: which operand came first is lost before torch is asked, unless constants are made fake as well.
+Non-strict export does not make plain attributes fake. For a comparison of a tensor with a tensor subclass,
+such as a fake tensor, Python asks the subclass first: it calls `x.__lt__(self.k)`. So the graph has lt(x, k).
 """
 
 import sys

@@ -3,8 +3,8 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "after export, a constant whose .data forward assigns no longer shares memory with a parameter"
-# variant-of = "export_updates_constants_for_real"
+# title = "torch.export: exporting separates a plain attribute whose .data forward assigns from its parameter"
+# variant-of = "export_turns_constant_into_meta_tensor"
 # path = "nonstrict:module@cpu"
 # check = "purity"
 # kind = "mismatch"
@@ -12,7 +12,7 @@
 # signatures = [["purity", "mismatch", "export", "sharing"]]
 # fix = "refuse_to_replace_constants"
 # upstream = ""
-# at-fault = "torch/export/_trace.py, _export_to_aten_ir_make_fx: constants are not made fake"
+# at-fault = "torch/_export/non_strict_utils.py, _NonStrictTorchFunctionHandler: does not refuse it"
 #
 # [tool.exportdiff.versions]
 # "2.9.1" = "shows"
@@ -21,10 +21,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""`part` is the parameter `w` without its gradient; exporting parts the two for good.
+"""`model.part` is `model.w.detach()`, in the same memory. After export, `part` has other memory, for good.
 
-Assigning to the .data of a tensor that is a plain attribute puts the storage of a fake tensor into the user's
-own.
+Non-strict export does not make plain attributes fake. While export traces `self.part.data = x`, it puts the
+memory of the fake input x into the user's own tensor. Export should refuse the assignment, and must not
+change the model.
 """
 
 import sys

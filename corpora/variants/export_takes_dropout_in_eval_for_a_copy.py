@@ -3,7 +3,7 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "dropout in eval mode is traced as a copy: later shapes are baked in wrongly"
+# title = "torch.export: the program raises if the input of dropout in eval mode is transposed in place"
 # variant-of = "compile_takes_dropout_in_eval_for_a_copy"
 # path = "nonstrict:module@cpu"
 # check = "outputs"
@@ -22,10 +22,11 @@
 # "2.14.1" = "fixed"
 # "2.15.0" = "fixed"
 # ///
-"""Dropout in eval mode returns its input, so that `x.t_()` changes `y` too; the fake `y` stays as it was.
+"""Dropout in eval mode returns its input, so that `x.t_()` also changes the result y. While export traces, y
+keeps its shape.
 
-The shape that layer_norm is called with is then that of a tensor which does not exist when the program runs,
-and the call raises. The decomposition that traces dropout returns `input.clone()`.
+So layer_norm gets a wrong shape in the program, and raises. The decomposition of dropout returns
+`input.clone()` if `train` is False. It should return `input`.
 """
 
 import sys

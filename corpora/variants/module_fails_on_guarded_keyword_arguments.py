@@ -3,7 +3,7 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "ep.module(): NameError if a guard is about an argument that **kwargs collects"
+# title = "ep.module(): NameError if an argument that **kwargs collects has a dynamic size and a guard"
 # variant-of = "export_fails_on_dynamic_keyword_arguments"
 # path = "nonstrict:module@cpu"
 # check = "outputs"
@@ -22,11 +22,12 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""A model that halves one of its `**options`, of a dynamic size, cannot be exported, or cannot be called.
+"""An argument that `**options` collects has a dynamic size, and the model needs a guard on it. The program
+cannot be called.
 
-torch 2.13 fails at an assertion in export. Since torch 2.14 export works, with guards on the size. They are
-written for L['options']['scale'], but in the exported module the argument is called `scale`. The guards are
-not rewritten for it, and the call raises NameError.
+The guard is written for `L['options']['scale']`, but the exported module calls the argument `scale`.
+`_force_gm_signature_match` renames only the values of *args. (torch 2.13 fails before, with an assertion in
+export.)
 """
 
 import sys

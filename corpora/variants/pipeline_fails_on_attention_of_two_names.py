@@ -3,7 +3,7 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "pipeline fails on a MultiheadAttention that has two names"
+# title = "pipeline: AssertionError for an nn.MultiheadAttention that has two names"
 # variant-of = "pipeline_fails_on_shared_buffer"
 # path = "pipeline:stages@cpu"
 # check = "outputs"
@@ -31,11 +31,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""A layer that two containers hold: AssertionError: Attribute 'out_proj' not found in model.
+"""Two containers have the same attention layer. `pipeline` raises "Attribute 'out_proj' not found in model".
 
-The graph reads all weights of the layer by one of its names, while its calls go by the other. _from_traced
-gives a stage the other names of a tensor as well, but only where the module that holds it is there already:
-out_proj is never called, so that nothing made a module of that name in the stage.
+The graph reads the weights of the layer by one of its names, and calls it by the other. `Pipe._from_traced`
+assigns a tensor to the other name only if the module for it exists. `out_proj` is never called, so that there
+is no module for it.
 """
 
 import sys

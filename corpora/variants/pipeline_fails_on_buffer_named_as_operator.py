@@ -3,7 +3,7 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "A stage of a pipeline fails on a buffer that is named like one of its operators"
+# title = "pipeline: TypeError if a buffer is called mean and the same stage calls x.mean()"
 # variant-of = "pipeline_reads_buffer_for_value"
 # path = "pipeline:stages@cpu"
 # check = "outputs"
@@ -23,10 +23,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""The stage computes a mean and reads the buffer `mean`: calling it, `mean_1` is missing.
+"""A stage reads the buffer `mean` and computes a mean. The pipeline raises TypeError: the argument `mean_1`
+is missing.
 
-The graph has the buffer as `mean_1`, and so has the stage, as an input. It is not taken for state, as the
-split module has it as `mean`.
+The node of the buffer is called `mean_1` in the stage and `mean` in the graph of stages. `Pipe._from_traced`
+looks for state by the name `mean`, so that `mean_1` stays an argument.
 """
 
 import sys

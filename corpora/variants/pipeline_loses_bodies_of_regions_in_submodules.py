@@ -3,7 +3,7 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "pipeline loses the bodies of no_grad regions in submodules"
+# title = "pipeline: AttributeError for a submodule with a no_grad block"
 # variant-of = "pipeline_loses_bodies_of_regions"
 # path = "pipeline:stages@cpu"
 # check = "outputs"
@@ -31,11 +31,12 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""A no_grad block in a child: AttributeError: 'InterpreterModule' object has no attribute 'submod_1'.
+"""A submodule has a no_grad block. `pipeline` raises "'InterpreterModule' object has no attribute
+'submod_1'".
 
-_outline_submodules rebuilds a stage by the _ModuleFrame of unflatten, which notes in ``seen_attrs`` which
-graphs its get_attr nodes read. UnflattenedModule copies them afterwards (_copy_graph_attrs);
-_outline_submodules throws its ``seen_attrs`` away, so that no stage has the body of its regions.
+The body of the block is a graph that the stage reads with get_attr. `_outline_submodules` ignores
+`seen_attrs`, the list of these, so that the stage does not have the graph. It should copy the graphs, as
+unflatten does.
 """
 
 import sys

@@ -3,7 +3,7 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "pipeline outlines the branches of torch.cond as if they were stages"
+# title = "pipeline: RuntimeError for a model with torch.cond, while_loop or map"
 # variant-of = "pipeline_loses_bodies_of_regions"
 # path = "pipeline:stages@cpu"
 # check = "outputs"
@@ -31,11 +31,10 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""Any torch.cond, while_loop or map: RuntimeError: Unable to find nn_module_stack for node sin.
+"""A model with torch.cond cannot become a pipeline: "Unable to find nn_module_stack for node sin".
 
-split_module leaves the branches as children of the split module, next to the stages, and says in
-meta["partition_names"] which are which ("so callers can distinguish them"). _from_traced does not ask: it
-outlines every child that is a GraphModule. Nodes of a branch have no nn_module_stack.
+The branches are children of the split module, next to the stages. `split_module` lists the stages in
+meta["partition_names"], but `Pipe._from_traced` takes every child that is a GraphModule for a stage.
 """
 
 import sys

@@ -3,7 +3,7 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "a pipeline cannot be called with the nested keyword inputs that it was made with"
+# title = "pipeline: TypeError for its own example if a keyword argument is a tuple of tensors"
 # variant-of = "pipeline_takes_no_nested_inputs"
 # path = "pipeline:stages@cpu"
 # check = "outputs"
@@ -29,11 +29,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""A keyword that is a tuple of tensors: TypeError: missing a required argument: 'pair_0'.
+"""The model takes a tuple of two tensors by keyword. The pipeline refuses its own example: "missing a
+required argument: 'pair_0'".
 
-The split module takes the leaves of the inputs, one placeholder each, and Pipe.forward binds the keywords
-that it was called with to the names of those placeholders. Only the code of a first stage that takes as many
-arguments as the model flattens them.
+The graph of stages has an input for each tensor, but `Pipe.forward` passes its inputs on as they are. It
+should flatten them.
 """
 
 import sys

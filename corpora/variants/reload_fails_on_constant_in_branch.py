@@ -3,7 +3,7 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "torch.export.save refuses a program in which a branch of torch.cond writes out a tensor"
+# title = "torch.export.save: SerializeError for a torch.tensor(...) in a branch of torch.cond"
 # variant-of = "decompose_fails_on_constant_in_branch"
 # path = "nonstrict+reload:module@cpu"
 # check = "outputs"
@@ -31,11 +31,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""A branch adds torch.tensor(1.0); export takes it, and save says that no getattr node should hold a tensor.
+"""A branch of torch.cond adds `torch.tensor(1.0)`. The program runs; saving it raises SerializeError.
 
-Outside of the branch the same constant is lifted to an input of the graph, and saved. The pass that lifts
-constants looks at the top graph alone: in the graph of the branch the constant stays an attribute, which has
-no place in the file.
+`lift_constants_pass` makes constants in the main graph inputs of the program, but not those in graphs of
+branches. There the constant stays an attribute, which cannot be saved. It should be passed to the branch as
+an operand.
 """
 
 import io

@@ -28,10 +28,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""A graph network keeps its adjacency matrix as a sparse buffer; the program runs, and cannot be saved.
+"""A graph network has its adjacency matrix as a sparse buffer. The program runs; saving it raises
+NotImplementedError.
 
-Weights are saved as the bytes of their storage, unless their class is another than Tensor. A sparse tensor
-has no storage.
+Weights are saved as the bytes of their storage, and a sparse tensor has none. `_should_use_pickle` chooses
+pickle only for subclasses of Tensor. It should do so for sparse tensors as well.
 """
 
 import io

@@ -3,7 +3,7 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "torch.export(strict=True): a hook that forward registers on an input is silently left out"
+# title = "torch.export(strict=True): drops a hook that forward registers on an input, without a warning"
 # variant-of = "export_drops_hook_on_tensor"
 # path = "strict:module@cpu"
 # check = "gradients"
@@ -21,10 +21,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""The hook doubles the gradient of the input in eager; the exported program has no hook, and says nothing.
+"""In eager, a hook that forward registers on its input doubles the gradient. The program has no hook, and
+nothing warns.
 
-Dynamo notes a hook on an input as a side effect, to be run by the code around the graph. Export drops that
-code.
+Dynamo records a hook on an input as a side effect, for the code around its graph. Export drops this code. It
+should refuse the hook.
 """
 
 import sys

@@ -3,7 +3,7 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "strict export of torch.func.grad over captured tensors returns fake tensors"
+# title = "torch.export(strict=True): the program of a model with torch.func.grad returns fake tensors"
 # variant-of = "export_of_func_grad_returns_fake_tensors"
 # path = "strict:module@cpu"
 # check = "outputs"
@@ -22,10 +22,12 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""The model returns the derivative of sin. Strict export raises nothing; the program returns a FakeTensor.
+"""The model returns `torch.func.grad(torch.sin)(x)`. Strict export raises nothing, and the program returns a
+FakeTensor.
 
-In the graph, sin and cos read two lifted constants, and nothing reads the input. Each constant is a
-GradTrackingTensor around a fake tensor: unflatten, run_decompositions and save raise an error on it.
+`_wrap_for_grad`, a C++ function, makes the tensor that grad differentiates. No mode sees it, so that this
+tensor has no proxy, and operators that read it get a fake constant. Export should record it, or refuse
+torch.func.grad.
 """
 
 import sys

@@ -28,10 +28,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""A directional derivative of a layer: "Cannot access data pointer of Tensor that doesn't have storage".
+"""forward computes a directional derivative of a layer with torch.func.jvp. Strict export raises
+RuntimeError.
 
-Dynamo clones the weight when it first meets it, inside of torch.func.jvp: there the clone is a wrapper
-of functorch, whose memory clone_input asks for.
+Dynamo clones the weight when it first meets it, inside of jvp. There the clone is a wrapper without storage,
+and `clone_input` asks for its address. It should clone outside of the transform.
 """
 
 import sys

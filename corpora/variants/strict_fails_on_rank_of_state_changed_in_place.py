@@ -3,7 +3,7 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "strict export fails with IndexError where the rank of a buffer is changed through flatten"
+# title = "torch.export(strict=True): IndexError for self.buffer.flatten().unsqueeze_(0)"
 # variant-of = "strict_records_mutated_input_shape"
 # path = "strict:module@cpu"
 # check = "outputs"
@@ -21,11 +21,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""`unsqueeze_` on what flatten returns, which is the buffer itself, ends strict export with an IndexError.
+"""`flatten()` of a vector returns the vector itself, so that `unsqueeze_` changes the buffer. Strict export
+raises IndexError.
 
-Dynamo refuses `self.buffer.unsqueeze_(0)`, but not under another name: a tensor of one dimension is its own
-flatten(). The fake tensor of the buffer is changed, and its guards, which are made afterwards, are for one
-dimension more than it has constraints for.
+Dynamo refuses `self.buffer.unsqueeze_(0)`, but recognizes state only by its source, and the result of flatten
+has none. Then guards are made for the changed buffer, which has one dimension more than it had.
 """
 
 import sys

@@ -3,8 +3,8 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "strict export fails with KeyError where .data is assigned to of an input of a shared size"
-# variant-of = "compile_reads_rank_before_data_assigned"
+# title = "torch.export(strict=True): KeyError for x.data = y if x and y share a dynamic size"
+# variant-of = "strict_fails_on_size_of_data_assigned"
 # path = "strict:module@cpu"
 # check = "outputs"
 # kind = "crash"
@@ -31,10 +31,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""`x` and `y` have one size, a dynamic one; the model assigns to the .data of `x`.
+"""x and y have the same dynamic size. For `x.data = y`, strict export raises KeyError.
 
-When Dynamo comes upon the assignment it drops `x` from the inputs that guards are produced for. That the
-sizes are equal is checked all the same, and get_expression looks `x` up.
+At the assignment, `_call_setattr` removes x from `tracked_fakes`, the inputs for which guards are made. The
+guard that both sizes are equal still needs x, and does not find it. `_call_setattr` should keep x there with
+the sizes that it had as an input.
 """
 
 import sys

@@ -3,7 +3,7 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "torch.export(strict=True): unflatten fails on a model that assigns self.forward in __init__"
+# title = "torch.export(strict=True): unflatten fails if __init__ assigns self.forward"
 # variant-of = "strict_misnames_modules_in_containers"
 # path = "strict:unflatten@cpu"
 # check = "outputs"
@@ -15,9 +15,9 @@
 #         "graph.py:call_module",
 #     ],
 # ]
-# fix = "strict_names_modules_of_bound_methods"
+# fix = "strict_names_modules_as_registered"
 # upstream = ""
-# at-fault = "torch/_dynamo/variables/nn_module.py, record_nn_module_stack: re.sub(...)"
+# at-fault = "torch/_dynamo/variables/nn_module.py, record_nn_module_stack: name made of source.name"
 #
 # [tool.exportdiff.versions]
 # "2.9.1" = "fixed"
@@ -26,10 +26,12 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""The child is recorded as `forward.__self__.linear`, and unflatten raises "`forward` is not an nn.Module".
+"""`__init__` assigns `self.forward = self.run`. unflatten of the strict export raises "`forward` is not an
+nn.Module".
 
-Dynamo reaches the child through the bound method that is assigned to `forward`. Names in nn_module_stack are
-made of these expressions.
+`record_nn_module_stack` makes the name of a module from the expression by which Dynamo reached it. This is
+`forward.__self__.linear` here, as Dynamo reaches the child through the bound method. The recorded name should
+be `linear`, under which the module is registered.
 """
 
 import sys

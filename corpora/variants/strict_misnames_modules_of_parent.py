@@ -3,7 +3,7 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "A strict export misnames a module that a child calls through a reference to its parent"
+# title = "strict export: records a wrong name for a module that a child calls through its parent"
 # variant-of = "strict_misnames_modules_in_containers"
 # path = "strict:unflatten@cpu"
 # check = "structure"
@@ -12,7 +12,7 @@
 # signatures = [["structure", "mismatch", "calls", "unknown"]]
 # fix = "strict_names_modules_as_registered"
 # upstream = ""
-# at-fault = "torch/_dynamo/variables/nn_module.py, record_nn_module_stack: source.name"
+# at-fault = "torch/_dynamo/variables/nn_module.py, record_nn_module_stack: name made of source.name"
 #
 # [tool.exportdiff.versions]
 # "2.9.1" = "shows"
@@ -21,10 +21,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""`norm` is recorded as run by `child.parent.norm`, and unflatten makes a module of that name.
+"""A child calls `self.parent.norm`. The program records that `child.parent.norm` runs; no module has that
+name.
 
-The child keeps its parent in an attribute that is not registered, and the name is the expression by which
-Dynamo went: from the model to the child, back to the model, and to the norm.
+`record_nn_module_stack` makes the name of a module from the expression by which Dynamo reached it. It should
+be `norm`, under which the module is registered. unflatten makes modules of the recorded names.
 """
 
 import sys

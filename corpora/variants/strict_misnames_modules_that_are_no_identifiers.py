@@ -3,17 +3,17 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "A strict export misnames a module whose name is no identifier"
+# title = "strict export: records getattr(L['self'], 'down-sample') for a module called down-sample"
 # variant-of = "strict_misnames_modules_in_containers"
 # path = "strict:unflatten@cpu"
 # check = "structure"
 # kind = "mismatch"
 # status = "open"
 # signatures = [["structure", "mismatch", "calls", "unknown"]]
-# fix = "strict_names_modules_without_getattr"
+# fix = "strict_names_modules_as_registered"
 # upstream = "https://github.com/pytorch/pytorch/issues/130931"
 # upstream-match = "mechanism"
-# at-fault = "torch/_dynamo/variables/nn_module.py, record_nn_module_stack: source.name"
+# at-fault = "torch/_dynamo/variables/nn_module.py, record_nn_module_stack: name made of source.name"
 #
 # [tool.exportdiff.versions]
 # "2.9.1" = "fixed"
@@ -22,10 +22,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""`add` is recorded as run by `getattr(L['self'], 'down-sample')` instead of `down-sample`.
+"""The program records that `getattr(L['self'], 'down-sample')` runs instead of `down-sample`.
 
-Dynamo reads an attribute whose name is no identifier with getattr. The names in nn_module_stack are made of
-these expressions, and unflatten looks modules up by them: `unflatten(ep)` has a child of that odd name.
+Dynamo reads an attribute with getattr if its name is no identifier. `record_nn_module_stack` makes the name
+of the module from this expression. unflatten makes modules of the recorded names, so that `unflatten(ep)` has
+a child with the wrong name.
 """
 
 import sys

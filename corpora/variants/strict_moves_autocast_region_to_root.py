@@ -3,7 +3,7 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "unflatten of a strict export fails on two calls of a submodule with an autocast block"
+# title = "unflatten of a strict export: KeyError for two calls of a submodule with an autocast block"
 # variant-of = "strict_moves_no_grad_region_to_root"
 # path = "strict:unflatten@cpu"
 # check = "outputs"
@@ -31,11 +31,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""The autocast block of a submodule is filed under the root, so that each call of the submodule falls apart.
+"""A submodule with an autocast block is called twice. Unflattened after strict export, it raises KeyError.
 
-Dynamo records no nn_module_stack for what begins and ends the block. The two pieces of the second call are
-both named `child@1` and equal to those of the first: merging equal graphs takes `child@1` away, and then
-again.
+Dynamo makes the nodes at both ends of the block with `create_node`, which records no nn_module_stack. So
+export records the block under the root, between two parts of the submodule. unflatten makes two modules
+called `child@1`, and removes both when it merges equal calls.
 """
 
 import sys

@@ -3,7 +3,7 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "unflatten makes a buffer of a parameter that is read only through a detached buffer"
+# title = "unflatten of a strict export: makes a buffer of a parameter that shares memory with a buffer"
 # variant-of = "unflatten_takes_parameter_for_buffer"
 # path = "strict:unflatten@cpu"
 # check = "state"
@@ -21,11 +21,10 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""`data` is the detached parameter `w`: after strict export, unflatten has a module without parameters.
+"""The buffer `data` is `w.detach()`. Unflattened after strict export, the parameter w is a buffer.
 
-Strict export leaves `w` out of the signature, as nothing reads it under that name. The loop that brings
-such names back asks whether `_id(w)` is that of a buffer, and _TensorID does not distinguish a parameter
-from a detached tensor on the same memory. So `w` is registered as a buffer, without a gradient.
+Strict export does not have w in its signature, as nothing reads it. unflatten restores such names, and
+identifies tensors by memory, sizes, strides and offset (`_TensorID`). So it takes w for the buffer.
 """
 
 import sys

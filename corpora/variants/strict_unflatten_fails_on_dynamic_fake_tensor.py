@@ -3,7 +3,7 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "strict export of x.data with a dynamic size: the program cannot be unflattened"
+# title = "unflatten of a strict export: TypeError if the model reads x.data and x has a dynamic size"
 # variant-of = "strict_bakes_in_a_fake_tensor"
 # path = "strict:unflatten@cpu"
 # check = "outputs"
@@ -21,10 +21,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""The exported program holds a fake tensor with symbols for sizes, and unflatten raises a TypeError.
+"""The model reads `x.data`, and x has a dynamic size. Unflattened after strict export, it raises TypeError.
 
-UnflattenedModule.__init__ puts the sizes of constants into a dict key (_id), and no SymInt has a hash. There
-is a fake constant at all because make_fx has no proxy for what Dynamo makes of .data.
+For `.data`, Dynamo puts a call of `_get_data_attr` into its graph, which calls no operator. So export makes a
+constant of the fake tensor. unflatten uses its sizes as a key of a dict, and a SymInt cannot be hashed.
+Dynamo should record detach.
 """
 
 import sys

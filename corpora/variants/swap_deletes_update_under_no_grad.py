@@ -3,7 +3,7 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "torch.export._swap: deletes an in-place update under torch.no_grad"
+# title = "_swap_modules: deletes an in-place update under torch.no_grad"
 # variant-of = "unflatten_deletes_update_under_no_grad"
 # path = "nonstrict+preserve+swapped:module@cpu"
 # check = "outputs"
@@ -21,9 +21,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""The buffer keeps its zero once the child is swapped for itself.
+"""The model sets an item of a buffer under no_grad. If its child is swapped for itself, the buffer is not
+changed.
 
-The result of the region is unused, so eliminate_dead_code takes it for dead code.
+The no_grad block is a call whose result is unused. `_swap_modules` removes dead code, and `Node.is_impure`
+does not look into the graph of a block.
 """
 
 import sys

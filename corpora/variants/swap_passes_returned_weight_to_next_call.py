@@ -3,7 +3,7 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "unflatten: a preserved submodule that returns its weight gets it as an argument in its next call"
+# title = "unflatten: a preserved submodule that returns its weight gets it as an argument in its second call"
 # variant-of = "unflatten_passes_returned_weight_for_input"
 # path = "nonstrict+preserve+swap:unflatten@cpu"
 # check = "outputs"
@@ -21,10 +21,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""A child is called with its own weight, returns the weight, and is called once more: it cannot be replaced.
+"""A preserved child returns its weight, and is called twice. It cannot be replaced, since its second call
+gets one more argument.
 
-The parent takes the weight that the first call returns for the weight of the child from then on, and hands
-it to the second call as a further argument. The child of the example has one argument.
+After the first call, the weight is a result of this call and has another name. `_sink_params` removes state
+from the arguments by name, and does not find it.
 """
 
 import sys

@@ -3,7 +3,7 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "unflatten: a preserved submodule with a default argument gets a weight as an argument"
+# title = "unflatten: a preserved submodule with a default argument and a tied weight cannot be replaced"
 # variant-of = "swap_passes_tied_weight_to_preserved_module"
 # path = "nonstrict+preserve+swap:unflatten@cpu"
 # check = "outputs"
@@ -21,7 +21,13 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""A decoder with a default argument, tied to an embedding, cannot be replaced after unflatten."""
+"""A decoder uses the weight of an embedding that it does not register, and has a default argument. It cannot
+be replaced after unflatten.
+
+In the unflattened model, the parent passes the weight of the embedding as one more argument.
+`_ModuleFrame.remap_input` makes an argument of everything that a module reads and does not own, also if its
+signature is preserved.
+"""
 
 import sys
 

@@ -3,7 +3,7 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "unflatten deletes a torch.cond whose branches check their input, from the exported program too"
+# title = "unflatten: deletes a torch.cond with a torch._check, if its result is unused"
 # variant-of = "unflatten_deletes_update_under_no_grad"
 # path = "nonstrict:unflatten@cpu"
 # check = "structure"
@@ -21,10 +21,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""An input that torch._check refuses: eager and `ep.module()` raise, the unflattened module goes on.
+"""Both branches of torch.cond check the input with torch._check. The unflattened module does not raise for a
+wrong input.
 
-The result of torch.cond is unused, and the eliminate_dead_code in _remove_effect_tokens does not look into
-its branches, where an _assert_scalar is.
+The result of torch.cond is unused. unflatten removes dead code first, and `Node.is_impure` does not look into
+the branches.
 """
 
 import sys

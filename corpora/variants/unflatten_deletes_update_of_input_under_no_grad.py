@@ -3,7 +3,7 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "unflatten deletes an in-place update of an input under no_grad"
+# title = "unflatten: deletes an in-place update of an input under torch.no_grad"
 # variant-of = "unflatten_deletes_update_under_no_grad"
 # path = "nonstrict:unflatten@cpu"
 # check = "inputs"
@@ -21,10 +21,10 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""An update inside `with torch.no_grad()` is lost: the caller's tensor is 2 after eager, 1 after unflatten.
+"""The model doubles its input in place under no_grad. The unflattened module leaves the input as it is.
 
-The outputs do not depend on the input: the wrap_with_set_grad_enabled that holds the update is deleted as
-dead code.
+Export makes a region of the block, a call whose result is unused here. unflatten removes dead code first.
+`Node.is_impure` does not look into the graph of a region, so that the call counts as dead.
 """
 
 import sys

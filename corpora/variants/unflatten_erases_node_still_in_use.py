@@ -3,7 +3,7 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "unflatten erases a node that an in-place op still reads, and fails with KeyError"
+# title = "unflatten: KeyError if a no_grad block has no effect and an operator before it is used in place"
 # variant-of = "unflatten_fails_on_dead_code_before_no_grad"
 # path = "nonstrict:unflatten@cpu"
 # check = "outputs"
@@ -31,11 +31,10 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""`y` is read by an in-place op and by a no_grad region; the exported graph knows of the region alone.
+"""`y` is added in place and also read in a no_grad block whose result is unused. unflatten raises KeyError.
 
-When the region turns out to be dead and is erased, `y` seems to have no users and is erased as well, though
-add_ still reads it. node_inline_ clears all users of the one output of a piece, where it means to take the
-output node from them.
+Export splits the graph at the block. `node_inline_` clears all users of y, although it should remove the
+output node only. unflatten removes the block as dead code, and then y, which seems to have no users.
 """
 
 import sys

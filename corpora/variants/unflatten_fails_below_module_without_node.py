@@ -3,7 +3,7 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "unflatten fails on a preserved submodule of a module in which nothing is computed"
+# title = "unflatten: AssertionError for a preserved nn.Identity in a module that computes nothing"
 # variant-of = "unflatten_fails_on_preserved_call_without_node"
 # path = "nonstrict+preserve_leaves:unflatten@cpu"
 # check = "outputs"
@@ -31,7 +31,12 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""Module `0` is made for no node, so that there is nothing to look for `0.0` in: AssertionError."""
+"""An nn.Identity has a preserved signature, and its parent does nothing else. unflatten raises
+AssertionError.
+
+Neither leaves a node in the graph, so that unflatten makes no module for them. `_dispatch_modules` expects a
+module for each preserved call.
+"""
 
 import sys
 

@@ -3,7 +3,7 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "unflatten fails on a buffer that is assigned the result of a submodule"
+# title = "unflatten: RuntimeError for self.state = self.cell(x), where state is a buffer"
 # variant-of = "export_fails_on_input_assigned_to_buffer"
 # path = "nonstrict:unflatten@cpu"
 # check = "outputs"
@@ -29,12 +29,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""`self.state = self.cell(x)`: the unflattened module cannot be called.
+"""A buffer is assigned the result of a submodule. The unflattened module raises when it is called.
 
-Export ends the graph with a copy_ into the buffer, and gives it the metadata of the node that was assigned,
-nn_module_stack included: so the copy_ counts as part of `cell`, apart from its other nodes. unflatten makes
-two modules of that, both named `cell`, of which the second replaces the first: its graph is the copy_ alone
-and expects the buffer, which the first call does not pass.
+Export ends the graph with a copy_ into the buffer, with the metadata of the assigned node. So the copy_
+counts as a part of `cell`, apart from its other nodes. unflatten makes two modules called `cell`, and the
+second, the copy_ alone, replaces the first.
 """
 
 import sys

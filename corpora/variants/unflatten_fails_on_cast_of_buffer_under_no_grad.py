@@ -3,7 +3,7 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "unflatten: AttributeError if a preserved module casts a buffer under no_grad, twice"
+# title = "unflatten: AttributeError if a preserved module casts a buffer under no_grad and is called twice"
 # variant-of = "unflatten_reads_operand_in_preserved_module"
 # path = "nonstrict+preserve:unflatten@cpu"
 # check = "outputs"
@@ -33,11 +33,12 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""Rotary embeddings cast a buffer to float32 under no_grad, as those of Llama do: a second call fails.
+"""A rotary embedding casts a buffer to float32 under no_grad, as in Llama, and is called twice. With its
+signature preserved, unflatten fails.
 
-The buffer is float32, so the cast returns the buffer itself, and from then on the buffer has the name of a
-result of the region. The second call reads that, no argument of the preserved module has it, and _IVals.read
-takes the region for an operator that writes to its first operand, which is a bool.
+The buffer is float32, so that the cast returns it. In the graph it is a result of the no_grad block then, and
+the second call reads this result. `_IVals.read` takes the block for an operator that writes to its first
+argument, which is a bool.
 """
 
 import sys

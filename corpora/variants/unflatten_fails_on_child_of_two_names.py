@@ -3,7 +3,7 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "unflatten of a strict export fails on the child of a module that has two names"
+# title = "unflatten of a strict export: AttributeError for the child of a module that has two names"
 # variant-of = "unflatten_runs_child_of_other_name"
 # path = "strict:unflatten@cpu"
 # check = "outputs"
@@ -21,11 +21,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""The two calls are alike, and the unflattened module has no attribute 'graph_module' when it is called.
+"""`a` and `b` are one module, with a child. Unflattened after strict export, the model raises AttributeError.
 
-Strict export files the first call under `b`, whose buffer is read, and the second under `a`. Both share their
-children, so that `a.child` takes the place of `b.child`, which is then not finalized. _deduplicate_modules
-finds the two equal and puts the first back as it is.
+Strict export records the first call under `b`, whose buffer is read, and the second under `a`. unflatten
+gives both the same children, so that `a.child` replaces `b.child`, which is never finished. Then it merges
+the two calls and uses the unfinished one.
 """
 
 import sys

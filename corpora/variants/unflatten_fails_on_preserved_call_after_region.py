@@ -3,7 +3,7 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "unflatten fails on calls of a preserved submodule before, in and after a no_grad region"
+# title = "unflatten: KeyError if a preserved submodule is called before, in and after a no_grad block"
 # variant-of = "unflatten_fails_on_preserved_call_without_node"
 # path = "nonstrict+preserve:unflatten@cpu"
 # check = "outputs"
@@ -31,11 +31,10 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""`child` has the calls `child` and `child@2`, and unflatten looks for `child@1`: KeyError.
+"""A preserved submodule is called three times, the second time in a no_grad block. unflatten raises KeyError.
 
-The second call lies in the body of the region, where export keeps no signature and unflatten makes no
-module. To replace the calls by a dispatcher, _dispatch_modules counts the calls that it has from 0 instead of
-using their recorded indices. If the missing call is the last, there is no error.
+Export does not preserve the call in the block, so that there are the calls `child` and `child@2`.
+`_dispatch_modules` counts the calls from 0 and looks for `child@1`. It should use the recorded numbers.
 """
 
 import sys

@@ -3,7 +3,7 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "unflatten: reading the size of what a preserved module selects writes into the module's input"
+# title = "unflatten: RuntimeError if a preserved module returns a size that depends on data, and it is read"
 # variant-of = "unflatten_passes_tensor_for_its_size"
 # path = "nonstrict+preserve:unflatten@cpu"
 # check = "outputs"
@@ -21,10 +21,12 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""The number of positive elements has one node in the graph: the size of `kept`, which no call returns.
+"""A preserved module selects elements of x, and its parent reads how many. The unflattened model raises
+RuntimeError.
 
-The caller computes it again, and lacks `kept`: it takes that for a new value of `x`, and has the preserved
-module write it to `x`.
+The graph has one node for this number, the size of `kept` in the child. The parent computes it again, and
+needs `kept`, which is no result of the call. unflatten takes `kept` for a new value of x, and writes it into
+x. It should read the size of the result that it has.
 """
 
 import sys

@@ -3,7 +3,7 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "unflatten: ValueError for a program that returns the dynamic size of a slice with a step"
+# title = "unflatten: ValueError for a program that returns the number of elements of x[::2]"
 # variant-of = "unflatten_fails_on_view_of_mutated_input"
 # path = "nonstrict:unflatten@cpu"
 # check = "outputs"
@@ -26,10 +26,10 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""The model returns how many elements `x[::2]` has. The program computes that, and cannot be unflattened.
+"""The model returns the dynamic size of `x[::2]`. The program runs, and cannot be unflattened.
 
-The nodes for (size + 1) // 2 are made when forward() is over, because only the output needs them: they belong
-to no module.
+The nodes that compute this size are made after forward, for the output. Their nn_module_stack is empty, and
+`_fix_nn_module_stacks` takes the first entry of each stack.
 """
 
 import sys

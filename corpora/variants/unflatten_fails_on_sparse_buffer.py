@@ -26,9 +26,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""A graph network keeps its adjacency matrix as a sparse buffer; the program runs, and cannot be unflattened.
+"""A graph network has its adjacency matrix as a sparse buffer. The program runs; unflatten raises
+NotImplementedError.
 
-To find the tensors that are one, unflatten asks all of them for their storage, and a sparse tensor has none.
+To find tensors with several names, unflatten asks each for its storage (`_id`), and a sparse tensor has none.
+It should compare such tensors by identity.
 """
 
 import sys

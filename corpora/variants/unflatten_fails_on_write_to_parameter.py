@@ -3,8 +3,8 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "unflatten uses the new value of a parameter as an extra output"
-# variant-of = "decompose_gives_running_mean_a_history"
+# title = "unflatten: ValueError for a decomposed program that updates a parameter"
+# variant-of = "unflatten_gives_running_mean_a_history"
 # path = "nonstrict+decompose:unflatten@cpu"
 # check = "outputs"
 # kind = "crash"
@@ -22,11 +22,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""The model adds 1 to its parameter under no_grad; once decomposed and unflattened it has an output too many.
+"""The model adds 1 to a parameter under no_grad. Decomposed and unflattened, it has one output too many.
 
-Of the updates that a decomposed program returns ahead of its outputs, _inplace_buffer_and_input_mutations
-writes back those of buffers and of inputs, and leaves out parameters_to_mutate: the parameter keeps its
-value, and its new one is taken for an output. With the fix there is one operator more, which detaches it.
+A decomposed program returns new values of state before its outputs. `_inplace_buffer_and_input_mutations`
+writes those of buffers and inputs back, and forgets `parameters_to_mutate`. The parameter keeps its old
+value, and its new value is taken for an output.
 """
 
 import sys

@@ -3,7 +3,7 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "unflatten gives a buffer that begins within its memory one that begins at offset 0"
+# title = "unflatten: a buffer that begins within its memory gets storage offset 0"
 # variant-of = "unflatten_separates_views"
 # path = "nonstrict:unflatten@cpu"
 # check = "inputs"
@@ -21,9 +21,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""Set to a buffer, the input begins at offset 1 in eager and with `ep.module()`, at 0 with unflatten.
+"""The buffer `part` begins at the second element of its memory. Unflattened, it begins at the first of its
+own memory.
 
-Buffers are copied with clone(), which packs the second element of two into separate memory.
+`UnflattenedModule.__init__` copies each buffer with clone(), which does not keep the offset. It should clone
+the whole storage. `x.set_(self.part)` makes the offset visible in x.
 """
 
 import sys

@@ -3,7 +3,7 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "unflatten accepts sizes that export's guards exclude, and returns another structure"
+# title = "unflatten: returns a tensor instead of a tuple for sizes that ep.module() refuses"
 # variant-of = "unflatten_checks_no_guards"
 # path = "nonstrict:unflatten@cpu"
 # check = "outputs"
@@ -21,9 +21,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""A branch on a dynamic size: for three rows eager gives a tuple, unflatten gives one tensor.
+"""The model returns a tuple for an odd number of rows. Exported with four rows and called with three,
+unflatten returns a tensor.
 
-`ep.module()` refuses three rows by the guard `x.size()[0] % 2 == 0`; unflatten has no guards.
+`ep.module()` refuses three rows by the guard `x.size()[0] % 2 == 0`.
+`UnflattenedModule.process_forward_inputs` does not check guards.
 """
 
 import sys

@@ -3,7 +3,7 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "unflatten keeps a graph for each call of a module that has a no_grad region"
+# title = "unflatten: replacing a submodule with a no_grad block changes the first of two equal calls only"
 # variant-of = "unflatten_merges_calls_of_other_variants"
 # path = "nonstrict:unflatten@cpu"
 # check = "structure"
@@ -21,12 +21,12 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""`child` is called twice, in the same way; `unflatten(ep).child` is run for the first of the two calls only.
+"""`child` is called twice, in the same way. If it is replaced in the unflattened model, the second call still
+runs the old one.
 
-Calls whose graphs are equal are meant to be merged, and are so without the region. The body of a region is a
-graph that is read with get_attr, under a different name for each call (`submod_1`, `submod_3`), and
-_check_graph_equivalence compares the names, so that there is a `child@1` as well. What the module computes is
-right; code that swaps or hooks `child` misses the second call.
+Equal calls of a module should share one module. `_check_graph_equivalence` compares the names of nodes, and
+the graph of the no_grad block has another name in each call, `submod_1` and `submod_3`. So there is a
+`child@1` for the second call. It should compare the graphs themselves.
 """
 
 import sys

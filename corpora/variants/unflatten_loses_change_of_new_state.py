@@ -3,8 +3,8 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "A preserved submodule sets a buffer again and changes it in place; its next call sees it unchanged"
-# variant-of = "unflatten_reads_operand_in_preserved_module"
+# title = "unflatten: the second call of a preserved submodule reads a buffer without its in-place update"
+# variant-of = "unflatten_loses_second_update_by_child"
 # path = "nonstrict+preserve:unflatten@cpu"
 # check = "outputs"
 # kind = "mismatch"
@@ -21,10 +21,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""`Cell` copies its state, adds to the copy, and is called twice: eager gives 2, unflatten gives 1.
+"""`Cell` assigns a copy to its buffer, adds to the copy in place, and is called twice: eager gives 2,
+unflatten 1.
 
-What the second call reads, _IVals.update writes to the buffer in the first one: right after the copy was
-made, and not once more after it was changed.
+What the second call reads, `_IVals.update` writes to the buffer in the first call. It writes it right after
+the copy was made, and not again after the copy was changed. It should write after each change.
 """
 
 import sys

@@ -3,7 +3,7 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "unflatten: two buffers that are views of one memory become one tensor"
+# title = "unflatten: two buffers that share memory become one tensor"
 # variant-of = "unflatten_takes_parameter_for_buffer"
 # path = "nonstrict:unflatten@cpu"
 # check = "sharing"
@@ -21,12 +21,10 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""`whole` and `same` are two tensors in one memory; in the unflattened module they are one object.
+"""`same` is `whole.detach()`: two tensors in one memory. In the unflattened module, they are one tensor.
 
-What acts on one of them by name (`t_`, `requires_grad_`, `.data =`) acts on both from then on. Parameters and
-buffers are looked up by memory and layout, not by identity, and identity alone would not do: a program that
-was saved and loaded holds a separate tensor for each name of one buffer. So nothing here can be mended
-without mending what is saved.
+So `requires_grad_()` or `t_()` of one changes the other as well. unflatten identifies tensors by memory,
+sizes, strides and offset (`_id`). It should compare identity.
 """
 
 import sys

@@ -3,7 +3,7 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "unflatten merges two calls of other graphs, which shows once the state has other values"
+# title = "unflatten: merges x * w and x / w while w is 1, which is wrong once w changes"
 # variant-of = "unflatten_merges_calls_of_other_variants"
 # path = "nonstrict:unflatten@cpu"
 # check = "sharing"
@@ -21,10 +21,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""One call multiplies by `w`, the other divides by it: the same while `w` is 1, and wrong afterwards.
+"""A child multiplies by w in one call and divides by w in the other. The unflattened model multiplies in
+both.
 
-So an unflattened model can pass every test with its first weights and compute something else with those that
-it is trained to, or loaded with.
+While w is 1, nothing shows; with other weights, results are wrong. The two graphs of the parent differ only
+in which graph of the child they call. `_check_graph_equivalence` does not compare this.
 """
 
 import sys

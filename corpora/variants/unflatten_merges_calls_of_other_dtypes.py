@@ -3,7 +3,7 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "unflatten merges two calls although one returns float32 and the other bool"
+# title = "unflatten: the second call of a submodule returns float32 instead of bool"
 # variant-of = "unflatten_merges_calls_of_other_variants"
 # path = "nonstrict:unflatten@cpu"
 # check = "outputs"
@@ -21,10 +21,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""The second call of `outer` compares, the first takes a sum: unflatten has both take the sum.
+"""A child sums a vector and compares a scalar with 0. In the second call it gets a scalar, but unflatten sums
+again.
 
-So unflatten gives a float32 where eager gives a bool. The two graphs of `outer` differ in nothing but the
-target of their call_module node, `0` and `0@1`, which _check_graph_equivalence does not compare.
+The two graphs of the parent differ only in which graph of the child they call, `0` or `0@1`.
+`_check_graph_equivalence` does not compare this, so that unflatten merges the two.
 """
 
 import sys

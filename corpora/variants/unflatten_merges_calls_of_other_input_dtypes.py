@@ -3,7 +3,7 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "unflatten merges two calls with inputs of other dtypes, and the second fails an assertion"
+# title = "unflatten: RuntimeError if a submodule that casts is called with float32, then with int64"
 # variant-of = "unflatten_merges_calls_of_other_variants"
 # path = "nonstrict:unflatten@cpu"
 # check = "outputs"
@@ -23,11 +23,12 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""A module that casts is called with float32, then with int64: eager casts, unflatten raises.
+"""A submodule casts to int64, and is called with float32 and then with int64. The unflattened model raises in
+the second call.
 
-Export puts an assertion of the input's dtype before each `to`, so that the module gets two graphs. Those of
-`outer` differ in nothing but which of the two they call, which _check_graph_equivalence does not compare. Not
-even a branch is needed.
+Export records the dtype of the input of each `to`, so that the child has two graphs. The two graphs of the
+parent differ only in which of them they call. `_check_graph_equivalence` does not compare this, so that
+unflatten merges the two.
 """
 
 import sys

@@ -3,7 +3,7 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "unflatten overwrites its input: a residual around a preserved norm that casts to float32"
+# title = "unflatten: overwrites the model's input if a preserved norm casts to float32"
 # variant-of = "unflatten_reads_operand_in_preserved_module"
 # path = "nonstrict+preserve_leaves:unflatten@cpu"
 # check = "inputs"
@@ -26,10 +26,12 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""A block adds what its norm returns, as those of Llama do: calling unflatten changes the example input.
+"""A block adds the result of its norm to its input, as in Llama. With the norm preserved, a call of the
+unflattened model changes the example input.
 
-The norm casts to float32. Its input is float32, so that returns the same tensor, and the block reads it under
-the name of the cast. The preserved norm does not return that; _IVals takes it for a mutation of the input.
+The norm casts to float32. Its input is float32, so that the cast returns the same tensor, and the block reads
+it as a result of the norm. The norm does not return it. `_IVals` takes it for a new value of the input, and
+writes it there.
 """
 
 import sys

@@ -3,7 +3,7 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "unflatten packs a strided buffer, and as_strided then reads other elements"
+# title = "unflatten: a buffer with gaps becomes contiguous, so that as_strided reads other elements"
 # variant-of = "unflatten_separates_views"
 # path = "nonstrict:unflatten@cpu"
 # check = "state"
@@ -21,11 +21,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""A buffer with gaps in memory: eager gives [0, 2], `ep.module()` too, unflatten gives [0, 4].
+"""The buffer is `torch.arange(6.0)[::2]`. Unflattened, it is contiguous, and `as_strided` gives [0, 4]
+instead of [0, 2].
 
-Buffers are copied with clone(), which keeps strides only if the tensor fills its memory. The buffer had
-stride 2 when the graph was traced, and has stride 1 when it runs. Where no op depends on strides it only
-shows in `every.stride()`; `as_strided` reads the wrong elements and says nothing.
+`UnflattenedModule.__init__` copies each buffer with clone(), which removes gaps. It should keep the strides
+that the graph was traced with.
 """
 
 import sys

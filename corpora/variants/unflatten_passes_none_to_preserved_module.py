@@ -3,7 +3,7 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "unflatten: passes None to a preserved submodule for an argument its result does not need"
+# title = "unflatten: passes None to a preserved submodule whose result is unused"
 # variant-of = "unflatten_returns_none_for_unread_field"
 # path = "nonstrict+preserve+swap:unflatten@cpu"
 # check = "outputs"
@@ -21,11 +21,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""The result of `child` is not used, but it counts its calls. The eager `child`, put in its place, gets None.
+"""A preserved child counts its calls, and its result is unused. Replaced by the eager child, it gets None for
+its argument: TypeError.
 
-Its argument has been cleared away as dead code: only the signature of `child` refers to it, by name, which
-the eliminate_dead_code in _remove_effect_tokens does not know. unflatten calls that with or without
-tokens, and then passes None for whatever it does not find: TypeError.
+unflatten removes dead code first (`_remove_effect_tokens`), also the operator that computes the argument,
+though the signature of the child names it. Then it passes None for arguments that it does not find.
 """
 
 import sys

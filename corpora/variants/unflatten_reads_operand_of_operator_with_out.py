@@ -3,7 +3,7 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "unflatten: reads the input for a buffer that a preserved submodule computes with out="
+# title = "unflatten: reads the input instead of a buffer that a preserved submodule computes with out="
 # variant-of = "unflatten_asks_caller_for_what_a_child_wrote"
 # path = "nonstrict+preserve:unflatten@cpu"
 # check = "outputs"
@@ -21,9 +21,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""`Child` computes 10 into a buffer with out=, and its parent reads that: eager gives 10, unflatten gives 1.
+"""A preserved child computes 10 with `out=self.running_mean`, and its parent reads the buffer. Unflattened,
+it reads the input x, 1.
 
-_IVals.read assumes that the first argument is written. With out= it is an input, so the parent reads `x`.
+`_IVals.read` assumes that an operator writes to its first argument. With out= it writes to a keyword
+argument.
 """
 
 import sys

@@ -3,7 +3,7 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "unflatten: a view of a buffer in another dtype becomes that buffer"
+# title = "unflatten: uses a buffer in place of a view of it as int32"
 # variant-of = "unflatten_reads_tensor_for_its_conjugate"
 # path = "nonstrict:unflatten@cpu"
 # check = "state"
@@ -24,7 +24,10 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""`bits` is `scale` viewed as int32; in the unflattened module it is `scale`, and the result is float32."""
+"""`bits` is the buffer `scale` viewed as int32. Unflattened, `bits` is `scale`, and the result is float32.
+
+unflatten identifies tensors by memory, sizes, strides and offset (`_TensorID`), but not by dtype.
+"""
 
 import sys
 

@@ -3,7 +3,7 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "unflatten: wrong result if a preserved submodule was compiled by torch.compile"
+# title = "unflatten: wrong result if a preserved submodule is a torch.compile module"
 # variant-of = "unflatten_fails_on_preserved_graph_module"
 # path = "nonstrict+preserve:unflatten@cpu"
 # check = "outputs"
@@ -21,10 +21,12 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""A block calls its compiled layer twice. With the call of the layer preserved, unflatten is silently wrong.
+"""A block calls its compiled layer twice. With the layer preserved, the unflattened model gives a wrong
+result.
 
-The layer has no entry in nn_module_stack: the pass takes that of the block off what follows the preserved
-call. Unflatten takes the rest for a second call of the block, and runs the first graph of the block for it.
+A compiled module gets no entry in nn_module_stack. `CollectTracepointsPass` removes the last entry from the
+stacks of nodes after a preserved call, here that of the block. unflatten takes these nodes for a second call
+of the block, and runs the first graph again.
 """
 
 import sys

@@ -3,7 +3,7 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "unflatten: an exported torch.fx.GraphModule with three outputs returns its weight, bias and input"
+# title = "unflatten: an exported torch.fx.GraphModule returns its weight, bias and input as outputs"
 # variant-of = "unflatten_fails_on_exported_graph_module"
 # path = "nonstrict:unflatten@cpu"
 # check = "outputs"
@@ -21,9 +21,12 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""The unflattened root takes what it handed to the layer for its outputs: as many as the model has.
+"""The result of torch.fx.symbolic_trace has three outputs. Unflattened, it returns weight, bias and input in
+their place.
 
-Nothing raises: the caller gets the weight, the bias and the input in place of three results.
+torch.fx records module stacks that begin with the called module. Non-strict export keeps them
+(`_aot_export_non_strict`). Its own stacks begin with the root. So unflatten does not find the root, and takes
+the arguments of the layer for outputs.
 """
 
 import sys

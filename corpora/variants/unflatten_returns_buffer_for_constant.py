@@ -3,7 +3,7 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "unflatten returns a buffer instead of a constant that is a view of it"
+# title = "unflatten: returns a buffer instead of a plain attribute that is detached from it"
 # variant-of = "unflatten_takes_parameter_for_buffer"
 # path = "nonstrict:unflatten@cpu"
 # check = "outputs"
@@ -21,10 +21,10 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""The model returns `part`; the unflattened module returns `buf`, of which `part` has become a mere copy.
+"""`part` is `buf.detach()`, and the model returns it. Unflattened, it returns the buffer.
 
-consts_map takes the two for names of one tensor, as they agree in storage, sizes, strides and offset
-(_TensorID). A write to the result no longer appears in `part`.
+unflatten identifies tensors by storage, sizes, strides and offset (`_TensorID`), so that the buffer and the
+attribute are one.
 """
 
 import sys

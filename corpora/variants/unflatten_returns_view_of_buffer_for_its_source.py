@@ -3,7 +3,7 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "unflatten of a decomposed program: a view of what was copied into a buffer is one of the buffer"
+# title = "unflatten of a decomposed program: returns a view of a buffer instead of one of the copied tensor"
 # variant-of = "decompose_returns_buffer_for_its_source"
 # path = "nonstrict+decompose:unflatten@cpu"
 # check = "aliasing"
@@ -21,10 +21,12 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""`self.last.copy_(y); return y.view(-1)`: unflattened, the result is overwritten by the next call.
+"""`self.last.copy_(y); return y.view(-1)`: after run_decompositions and unflatten, the next call overwrites
+the result.
 
-_remove_unnecessary_copy_op_pass lets y itself be what is written back to the buffer. unflatten has all that
-read what is written back read the buffer after copy_, and so the view that is returned is one of the buffer.
+`_remove_unnecessary_copy_op_pass` makes y itself the new value of the buffer. unflatten lets all nodes that
+read the new value read the buffer, so that the result is a view of it. The pass should leave the copy if a
+view of its source is returned.
 """
 
 import sys

@@ -3,7 +3,7 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "unflatten: the child `act` of a module kept in a dict replaces the model's own `act`"
+# title = "unflatten: the child of a module in a plain dict replaces a child of the model with the same name"
 # variant-of = "export_misnames_children_of_wrapped_forward"
 # path = "nonstrict:unflatten@cpu"
 # check = "outputs"
@@ -21,10 +21,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""The unflattened model runs the Tanh of the expert twice, and `act`, a ReLU, not at all.
+"""An expert in a plain dict has a child `act`, and so has the model. Unflattened, the model runs the expert's
+`act` for both.
 
-If any module is registered under two names, the tracer reads modules through proxies that know their path. A
-module in a dict has no proxy, so its child is recorded as `act`, like a child of the root.
+If any module has two names, the tracer replaces modules by proxies that know their path. A module in a dict
+has none, and `_ModuleStackTracer.getattr` records its child as `act`, a child of the root.
 """
 
 import sys

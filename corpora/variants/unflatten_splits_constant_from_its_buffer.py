@@ -21,10 +21,10 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""`same` is the buffer `state`; what `relu` returns is that very tensor in eager, another after unflatten.
+"""`same` is the buffer `state`. The model returns `state` in eager. Unflattened, it returns another tensor.
 
-Export lifts `same` as a constant of `relu`, where it is first read. The loop that restores constants clones
-it again, and never looks at the clones made of buffers.
+Export makes a constant of `same`. `UnflattenedModule.__init__` clones constants without looking for clones of
+buffers.
 """
 
 import sys

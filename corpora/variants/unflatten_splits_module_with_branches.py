@@ -3,7 +3,7 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "unflatten splits a module that calls torch.cond if there is a no_grad block anywhere"
+# title = "unflatten: RuntimeError if a submodule calls torch.cond and there is a no_grad block elsewhere"
 # variant-of = "export_drops_no_grad_around_branches"
 # path = "nonstrict:unflatten@cpu"
 # check = "outputs"
@@ -29,12 +29,12 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""torch.cond in a submodule and no_grad elsewhere: the unflattened module cannot be called.
+"""A submodule calls torch.cond, and its parent has a no_grad block. The unflattened module raises when it is
+called.
 
-To wrap the no_grad region, export splits the graph, and split_module moves every get_attr node, such as
-those of the branches, to the front. The nodes of `child` are then no longer in one run: its branches come
-before `x * 2`, the rest after. unflatten makes two modules named `child`. The second replaces the first. Its
-graph expects the branches as inputs, and the first call passes none.
+Export splits the graph at the block. `split_module` moves the get_attr nodes of the branches to the front,
+away from the other nodes of the submodule. unflatten makes two modules of it, and the second replaces the
+first. The nodes should stay where they are.
 """
 
 import sys

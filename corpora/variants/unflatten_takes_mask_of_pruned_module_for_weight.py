@@ -3,7 +3,7 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "unflatten uses the mask instead of the weight in a preserved module pruned by torch.nn.utils.prune"
+# title = "unflatten: uses the mask instead of the weight in a preserved module that was pruned"
 # variant-of = "unflatten_reads_operand_in_preserved_module"
 # path = "nonstrict+preserve:unflatten@cpu"
 # check = "outputs"
@@ -21,11 +21,12 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""If the signature of a pruned module is preserved, unflatten computes with the mask in place of the weight.
+"""A linear layer is pruned with torch.nn.utils.prune. With its signature preserved, the unflattened model
+computes with the mask.
 
-torch.nn.utils.prune sets the weight in a forward pre-hook, to the product of a mask and the parameter. The
-hook runs before the preserved call begins, so that the product is a node of the parent, which the module does
-not get as an argument: unflatten takes the first operand of the product for it, the mask.
+prune computes the weight in a forward pre-hook, the product of mask and parameter. The hook runs before the
+preserved call begins, so that the product belongs to the parent. `_IVals.read` takes it for an update of
+state, and reads its first operand, the mask.
 """
 
 import sys

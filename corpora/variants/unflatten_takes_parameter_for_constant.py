@@ -3,7 +3,7 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "unflatten reads a parameter instead of a detached constant of it, so a gradient flows back"
+# title = "unflatten: a gradient flows into a parameter through a plain attribute that is detached from it"
 # variant-of = "unflatten_takes_parameter_for_buffer"
 # path = "nonstrict:unflatten@cpu"
 # check = "gradients"
@@ -21,10 +21,10 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""`part` cuts off the gradient of `w`; in the unflattened module `w` is trained nevertheless.
+"""`part` is `w.detach()`, so that w gets no gradient in eager. Unflattened, w is trained.
 
-consts_map takes `w` and `part` for two names of one tensor, as they agree in storage, sizes, strides and
-offset (_TensorID), so that `x * part` becomes `x * w`.
+unflatten identifies tensors by storage, sizes, strides and offset (`_TensorID`), so that the parameter and
+the attribute are one.
 """
 
 import sys

@@ -3,7 +3,7 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "unflatten: a gradient flows into the parameter through a buffer that is its detached alias"
+# title = "unflatten: a gradient flows into a parameter through a buffer that is detached from it"
 # variant-of = "unflatten_takes_parameter_for_buffer"
 # path = "nonstrict:unflatten@cpu"
 # check = "gradients"
@@ -21,9 +21,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""No gradient is to flow through a buffer that is the detached weight. Unflattened, the weight gets it twice.
+"""The buffer `frozen` is `weight.detach()`, and no gradient flows through it. Unflattened, the weight gets
+twice the gradient.
 
-Parameter and buffer are two names of one tensor to consts_map, and the graph reads the first for both.
+unflatten identifies tensors by storage, sizes, strides and offset (`_TensorID`), so that the parameter and
+the buffer are one.
 """
 
 import sys

@@ -3,7 +3,7 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "An unflattened module cannot be exported with dynamic sizes of keyword arguments"
+# title = "torch.export of an unflattened module: AssertionError for a keyword argument of dynamic size"
 # variant-of = "export_fails_on_dynamic_keyword_arguments"
 # path = "nonstrict+reexport_unflattened:module@cpu"
 # check = "outputs"
@@ -24,10 +24,11 @@
 # "2.14.1" = "fixed"
 # "2.15.0" = "fixed"
 # ///
-"""The result of unflatten cannot be exported again where a keyword argument has a dynamic size.
+"""A model is exported and unflattened. The second export raises AssertionError if a keyword argument has a
+dynamic size.
 
-It takes `**kwargs`, and _get_range_constraints puts each keyword next to what binds them: no spec is like
-that.
+forward of an unflattened module takes **kwargs. `_get_range_constraints` puts each keyword next to `kwargs`,
+where it is already, so that arguments and dynamic_shapes no longer have the same structure.
 """
 
 import sys

@@ -15,7 +15,7 @@ EVERY_PATH = all_paths()
 def test_1000_programs_run_on_every_path_often_enough() -> None:
     taken = Counter(path for index in range(1000) for path in paths_for(index, EVERY_PATH))
     assert set(taken) == set(EVERY_PATH)
-    assert all(count >= 10 for count in taken.values())
+    assert all(count >= 5 for count in taken.values())
 
 
 def test_expensive_paths_run_on_fewer_programs() -> None:
@@ -48,8 +48,12 @@ def test_a_path_outside_the_lists_runs_on_every_program() -> None:
 
 
 def test_suited_programs_run_on_a_path_more_often_and_others_more_rarely() -> None:
+    matching = {
+        path: next((one for one in SUITED if fnmatchcase(path.without_device, one.paths)), None)
+        for path in EVERY_PATH
+    }
     for each in SUITED:
-        suited = [path for path in EVERY_PATH if fnmatchcase(path.without_device, each.paths)]
+        suited = [path for path, first in matching.items() if first is each]
         assert suited, each.paths
         assert all(each.every < share(path) < each.others for path in suited)
 

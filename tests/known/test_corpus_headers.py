@@ -47,6 +47,12 @@ def test_a_fix_belongs_to_one_root_cause() -> None:
     assert {fix: names for fix, names in causes.items() if len(names) > 1} == {}
 
 
+def test_a_variant_has_the_fix_of_its_root_cause() -> None:
+    """A file with another fix shows another cause, and is an entry itself."""
+    others = {name: entry for name, entry in OTHERS.items() if entry.fix}
+    assert [name for name, entry in others.items() if entry.fix != ROOTS[entry.variant_of].fix] == []
+
+
 ALIKE = {
     "unflatten_takes_mask_of_pruned_module_for_weight": "people who prune a model search for it",
 }

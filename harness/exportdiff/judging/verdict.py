@@ -7,6 +7,7 @@ import io
 import logging
 import warnings
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -39,7 +40,12 @@ from exportdiff.runtime.paths import eager_key
 from exportdiff.runtime.paths.run.by_export import observe_paths
 from exportdiff.runtime.paths.run.eager import observe_eager
 from exportdiff.runtime.paths.stopwatch import Stopwatch
-from exportdiff.runtime.paths.transforms.apply import applies, calls_often, reference_case
+from exportdiff.runtime.paths.transforms.apply import (
+    applies,
+    called_in_settings,
+    calls_often,
+    reference_case,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -147,6 +153,9 @@ class _Judgement:
         results: list[PathResult] = []
         found: list[tuple[Path, PathFindings]] = []
         paths = [path for path in self._paths if eager_key(path) in self._references]
+        reading = [path for path in paths if self._reads_settings(path)]
+        self._unjudged += [Unjudged(path, "eager returns other results in its settings") for path in reading]
+        paths = [path for path in paths if path not in reading]
         for observed in observe_paths(self._case, paths, self._clock):
             if isinstance(observed, NotObserved):
                 self._unjudged.append(Unjudged(observed.path, cannot_observe(observed.reason)))
@@ -167,19 +176,21 @@ class _Judgement:
         """Run eager for all paths like this one; return why they cannot be compared with it, or nothing."""
         case = reference_case(self._case, path)
         modes = {each.mode for each in self._alike(path)}
-        eager = observe_eager(case, path.device, self._clock, modes)
+        called = called_in_settings(path, by_eager=True)
+        eager = observe_eager(case, path.device, self._clock, modes, called)
         if self._case.other_values and not self._case.finite_only and _needs_given_values(eager):
             raise _OtherValuesFailError
         require_readable(eager)
         own = case.own_probes and case.probes is not None and case is self._case
         reason = _invalid(eager, case.build().order if own else ())
-        if not reason and self._needs_python_values(eager, case, path.device):
+        again = partial(observe_eager, case, path.device, self._clock, run=called)
+        if not reason and self._needs_python_values(eager, again):
             eager = replace(eager, first_call_only=True)
         backwards = not reason and _leaves_tensors(eager)
         if not reason:
-            reason = _unstable(eager, observe_eager(case, path.device, self._clock, backwards=backwards))
+            reason = _unstable(eager, again(backwards=backwards))
         if reason and backwards:  # either the order matters, or eager disagrees with itself
-            reason = _unstable(eager, observe_eager(case, path.device, self._clock))
+            reason = _unstable(eager, again())
             eager = replace(eager, order_matters=True, first_call_only=True)
         if not reason and calls_often(path) and eager.first_call_only:
             reason = "the first call of eager changes what export fixes"
@@ -187,13 +198,23 @@ class _Judgement:
             self._references[eager_key(path)] = _Reference.of(eager)
         return reason
 
-    def _needs_python_values(self, eager: EagerObservation, case: Case, device: str) -> bool:
+    def _needs_python_values(self, eager: EagerObservation, again: Callable[..., EagerObservation]) -> bool:
         """Whether a result of eager depends on Python values outside of the model that its calls change."""
         if eager.first_call_only or not eager.python_values:
             return False
         if eager.lasting:
             return True
-        return bool(_unstable(eager, observe_eager(case, device, self._clock, fixed=True)))
+        return bool(_unstable(eager, again(fixed=True)))
+
+    def _reads_settings(self, path: Path) -> bool:
+        """Whether eager returns other results in settings of the path that should change none."""
+        called = called_in_settings(path, by_eager=False)
+        if called is None:
+            return False
+        inside = observe_eager(reference_case(self._case, path), path.device, self._clock, run=called)
+        outside = self._references[eager_key(path)].observation
+        found = (evidence for check in OF_CALLS.values() for evidence in check(outside, inside))
+        return any(evidence.aspect != "requires-grad" for evidence in found)
 
     def _judge_path(self, observed: Observation) -> tuple[PathResult, PathFindings]:
         """Compare one path with eager."""
@@ -209,7 +230,8 @@ class _Judgement:
         findings, excused = self._compare(reference.observation, observed)
         if not observed.same_operators and any(map(_is_about_a_value, findings.findings)):
             wide = in_float64(reference_case(self._case, path))
-            exact = observe_eager(wide, path.device, self._clock, {path.mode})
+            called = called_in_settings(path, by_eager=True)
+            exact = observe_eager(wide, path.device, self._clock, {path.mode}, called)
             findings, more = self._compare(with_exact_values(reference.observation, exact), observed)
             excused += more
         because = reference.first_call_because

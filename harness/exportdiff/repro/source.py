@@ -177,8 +177,8 @@ def _setting(
     return ScriptSetting(
         calls={
             "make": fresh,
-            "export": export,
-            "lower": transforms.lowered(made, finding, turned, fresh),
+            "export": transforms.in_settings(export, finding),
+            "lower": transforms.in_settings(transforms.lowered(made, finding, turned, fresh), finding),
             "inputs": f"{fresh}[1:]" if program.has_kwargs else f"{fresh}[1]",
         },
         names={

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from exportdiff.repro.paste import Template, with_helpers
 from exportdiff.repro.templates import inputs
+from exportdiff.repro.templates import settings as templates
 from exportdiff.runtime.paths.transforms import TRANSFORMS
 
 if TYPE_CHECKING:
@@ -16,6 +17,9 @@ if TYPE_CHECKING:
 def helpers(finding: Finding) -> list[str]:
     """Return the functions of the transforms; each comes after those that it calls."""
     functions = [each.function for each in _transforms(finding)]
+    if settings := _at(finding, "setting"):
+        functions += [templates.within]
+        functions += [templates.called_within] if any(each.in_eager for each in settings) else []
     return list(dict.fromkeys(text for function in functions for text in with_helpers(function)))
 
 
@@ -38,6 +42,13 @@ def sizes(finding: Finding) -> list[str]:
 def export_arguments(finding: Finding) -> str:
     """Return the further arguments of the export."""
     return "".join(f", **{each.name}(model)" for each in _at(finding, "export"))
+
+
+def in_settings(expression: str, finding: Finding) -> str:
+    """Return the expression that exports or lowers in the settings of the path, from one that does it."""
+    for each in _at(finding, "setting"):
+        expression = f"within({each.name}, lambda: {expression})()"
+    return expression
 
 
 def program(exported: str, finding: Finding, *, dynamic: bool) -> str:
@@ -70,7 +81,9 @@ def copying(finding: Finding, made: str) -> tuple[str, str]:
 
 def in_eager(finding: Finding, fresh: str) -> tuple[str, ...]:
     """Return the expressions for what the model ``eager`` becomes, before it is called."""
-    return tuple(_changed(each, "eager", "", fresh) for each in _at(finding, "module") if each.in_eager)
+    called = [f"called_within({each.name}, eager)" for each in _at(finding, "setting") if each.in_eager]
+    changed = (_changed(each, "eager", "", fresh) for each in _at(finding, "module") if each.in_eager)
+    return (*called, *changed)
 
 
 def _at(finding: Finding, at: At) -> list[Transform]:

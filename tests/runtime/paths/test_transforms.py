@@ -538,3 +538,68 @@ class Model(nn.Module):
 """
     verdict = judge(case(sizes), [parse("nonstrict+dynamic+preserve:unflatten")])
     assert verdict.findings == () and verdict.paths[0].status == "ok"
+
+
+# --- after lowering ---
+
+SHARED_NORM = """
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first = nn.BatchNorm1d(3)
+        self.second = self.first
+
+    def forward(self, x):
+        return self.second(self.first(x))
+"""
+TWO_NORMS = SHARED_NORM.replace("= self.first", "= nn.BatchNorm1d(3)\n        self.eval()")
+DOUBLE_NORM = SHARED_NORM.replace("nn.BatchNorm1d(3)", "nn.BatchNorm1d(3, dtype=torch.float64)")
+UNREAD = """
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("unread", torch.ones(3))
+
+    def forward(self, x):
+        return x + 1
+"""
+
+
+def outcomes(case: Case, *paths: str) -> list[str]:
+    return [each.outcome for each in judge(case, [parse(path) for path in paths]).paths]
+
+
+@only_on_the_pinned_torch
+@pytest.mark.parametrize("runner", ["module", "unflatten"])
+def test_a_cast_makes_two_of_one_module(case: Callable[[str], Case], runner: str) -> None:
+    (finding,) = judge(case(SHARED_NORM), [parse(f"nonstrict+cast:{runner}")]).findings
+    assert finding.signature == ("sharing", "mismatch", "one-tensor-became-several", "buffer")
+
+
+@pytest.mark.parametrize("body", [TWO_NORMS, VIEWS, NAMES, TWICE])
+def test_a_cast_of_other_models_changes_nothing(case: Callable[[str], Case], body: str) -> None:
+    paths = ["nonstrict+cast:module", "nonstrict+cast:unflatten", "nonstrict+preserve+cast:unflatten"]
+    assert outcomes(case(body), *paths) == ["agrees"] * 3
+
+
+def test_a_cast_that_would_not_be_undone_is_not_made(case: Callable[[str], Case]) -> None:
+    model = case(DOUBLE_NORM).build().model
+    before = [id(t) for t in model.buffers()]
+    TRANSFORMS["cast"].function(model)
+    assert [id(t) for t in model.buffers()] == before
+
+
+@only_on_the_pinned_torch
+def test_checkpoints_of_eager_do_not_load_after_strict_export(case: Callable[[str], Case]) -> None:
+    paths = ["nonstrict+load_strictly:module", "nonstrict+load_back:module", "strict+load_back:unflatten"]
+    assert outcomes(case(UNREAD), *paths, "strict+load_strictly:module") == ["agrees"] * 2 + ["differs"] * 2
+    assert outcomes(case(TWICE), *paths, "strict+load_strictly:module") == ["agrees"] * 4
+
+
+@only_on_the_pinned_torch
+def test_a_program_cannot_be_copied_once_it_was_unflattened(case: Callable[[str], Case]) -> None:
+    paths = ["deepcopy:module", "unflatten_first:module", "unflatten_first+reload:module"]
+    model = case(TWICE)
+    assert outcomes(model, *(f"nonstrict+{path}" for path in paths)) == ["agrees"] * 3
+    (finding,) = judge(model, [parse("nonstrict+unflatten_first+deepcopy:module")]).findings
+    assert (finding.kind, finding.stage) == ("crash", "lower")

@@ -83,6 +83,27 @@ RATES: dict[str, int] = {
     "compile:compiled": 29,
     "compile:aot_eager": 97,
     "compile+graph_break:compiled": 97,
+    # Steps after lowering, checkpoints, and settings of the process at export.
+    **dict.fromkeys(
+        (
+            *("nonstrict+cast:module", "nonstrict+cast:unflatten", "nonstrict+reload+cast:module"),
+            *("nonstrict+preserve+cast:unflatten", "nonstrict+preserve+load_strictly:unflatten"),
+            *("nonstrict+load_back:module", "nonstrict+load_back:unflatten"),
+            *("nonstrict+reload+load_back:module", "nonstrict+preserve+load_back:unflatten"),
+            *("nonstrict+unflatten_first:module", "nonstrict+unflatten_first+deepcopy:module"),
+            "nonstrict+unflatten_first+reload:module",
+        ),
+        97,
+    ),
+    **dict.fromkeys(
+        (
+            *("nonstrict+under_no_grad:module", "nonstrict+under_no_grad+decompose:module"),
+            *("nonstrict+under_inference_mode:module", "nonstrict+under_float64:module"),
+            *("nonstrict+under_autocast:module", "nonstrict+under_other_modes:module"),
+            "strict+load_strictly:module",
+        ),
+        197,
+    ),
     # The pinned torch refuses every program.
     "nonstrict+pickle:unflatten": 79,
 }
@@ -136,7 +157,10 @@ class Suited:
     """N: one of the other programs in N."""
 
 
+SETS_GRAD_MODE = ("region.enable_grad", "region.no_grad", "region.inference_mode")
+
 SUITED: tuple[Suited, ...] = (
+    Suited("nonstrict+under_no_grad+decompose:*", SETS_GRAD_MODE, every=97, others=397),
     Suited("strict:*", READS_METADATA, every=7, others=19),
     Suited("compile:compiled", READS_METADATA, every=17, others=79),
     Suited("compile:aot_eager", WRITES, every=29, others=149),

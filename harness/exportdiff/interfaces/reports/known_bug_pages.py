@@ -72,8 +72,6 @@ def api_lines(api: Api, sheets: Sequence[BugSheet]) -> Iterator[str]:
     yield f"# Known bugs: {api.title}\n"
     yield "For everyone who searches for a bug. [Known bugs](../known-bugs.md) explains the letters.\n"
     own = [sheet for sheet in sheets if sheet.api is api]
-    if not own:
-        yield "The corpus has no bug of this API."
     yield from (f"- [{sheet.entry.id}](#{_anchor(sheet)}) {full_title(sheet)}" for sheet in own)
     yield ""
     for sheet in own:

@@ -34,8 +34,7 @@ def _mode(*modes: str) -> Callable[[Path, Entry], bool]:
 
 
 APIS = (
-    Api("compile", "torch.compile", _mode("compile")),
-    Api("aotinductor", "AOTInductor", _mode("aoti")),
+    Api("compile", "torch.compile", _mode("compile", "aoti")),
     Api("pipeline", "torch.distributed.pipelining", _mode("pipeline")),
     Api("draft-export", "torch.export.draft_export", _mode("draft")),
     Api("swap", "_swap_modules", _has("swapped")),

@@ -175,3 +175,40 @@ def a_dispatcher_loses_count() -> Iterator[None]:
 
     with wrapped(InterpreterModuleDispatcher, "forward", wrapper):
         yield
+
+
+@fault(check="state", paths="*+cast*:module*", source=LINEAR)
+def a_program_is_cast_by_way_of_bfloat16() -> Iterator[None]:
+    """float() of a graph module first casts its state to bfloat16, and so rounds it."""
+
+    def wrapper(to_float: Any, self: Any) -> Any:
+        return to_float(self.bfloat16() if isinstance(self, fx.GraphModule) else self)
+
+    with wrapped(nn.Module, "float", wrapper):
+        yield
+
+
+@fault(check="outputs", paths="*+unflatten_first*:*", source=RELU)
+def unflatten_edits_the_program() -> Iterator[None]:
+    """unflatten puts a negation in the place of relu into the program itself."""
+
+    def wrapper(init: Any, self: Any, program: Any, *given: Any, **rest: Any) -> None:
+        init(self, program, *given, **rest)
+        for node in program.graph.find_nodes(op="call_function", target=torch.ops.aten.relu.default):
+            node.target = torch.ops.aten.neg.default
+
+    with wrapped(UnflattenedModule, "__init__", wrapper):
+        yield
+
+
+@fault(check="outputs", paths="*+load_back:*", source=LINEAR)
+def eager_misses_a_name_of_a_program() -> Iterator[None]:
+    """An eager module misses a name in the state dict of a program."""
+
+    def wrapper(load: Any, self: Any, state: Any, prefix: str, info: Any, strict: Any, *given: Any) -> None:
+        load(self, state, prefix, info, strict, *given)
+        if isinstance(self, nn.Linear):
+            given[0].append(f"{prefix}scale")
+
+    with wrapped(nn.Module, "_load_from_state_dict", wrapper):
+        yield

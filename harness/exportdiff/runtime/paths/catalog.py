@@ -146,7 +146,7 @@ def export_key(path: Path) -> tuple[str, ...]:
 
 def _has_own_export(transform: Transform) -> bool:
     """Whether a transform needs an export that paths without it do not share."""
-    return transform.at in ("case", "export") or transform.copies or transform.in_place
+    return transform.at in ("case", "setting", "export") or transform.copies or transform.in_place
 
 
 def eager_key(path: Path) -> tuple[str, ...]:

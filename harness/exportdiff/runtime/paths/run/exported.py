@@ -41,6 +41,7 @@ from exportdiff.runtime.paths.runners import RUNNERS
 from exportdiff.runtime.paths.transforms.apply import (
     edit_module,
     export_arguments,
+    export_settings,
     extra_arguments,
     shared_with_copies,
     transform_module,
@@ -116,7 +117,7 @@ def _export(case: Case, path: Path, clock: Stopwatch, modes: Collection[str]) ->
     program: ExportedProgram | None = None
     refused: Failure | None = None
     with restore_modes():
-        with clock, capture_output() as printed:
+        with clock, capture_output() as printed, export_settings(path):
             try:
                 program = export(model, inputs, shapes, export_arguments(path, model))
             except Exception as error:
@@ -174,7 +175,7 @@ def _lower_and_run(
     final, lowered, made = program, None, None
     refused: Failure | None = None
     with restore_modes():
-        with clock, capture_output() as printed:
+        with clock, capture_output() as printed, export_settings(path):
             try:
                 final = transform_program(path, program, extra)
                 made = RUNNERS[path.runner].function(final)

@@ -21,8 +21,10 @@ from exportdiff.runtime.paths.run.logged import LoggedRun, Side, failed, run_log
 from exportdiff.runtime.paths.run.pipelined import flat
 from exportdiff.runtime.paths.runners import RUNNERS
 from exportdiff.runtime.paths.transforms.apply import (
+    called_in_settings,
     edit_module,
     export_arguments,
+    export_settings,
     extra_arguments,
     reference_case,
     transform_module,
@@ -42,6 +44,8 @@ def log_eager(case: Case, path: Path, wanted: WantedCalls) -> LoggedRun:
     side = _fresh(reference_case(_as_run(case, path), path), path)
     if path.mode == "pipeline":
         side = replace(side, run=flat(side.model))
+    if called := called_in_settings(path, by_eager=True):
+        side = replace(side, run=called(side.model))
     return run_logged(replace(side, restarts=path.mode == "compile"), wanted)
 
 
@@ -64,11 +68,12 @@ def log_path(case: Case, path: Path, wanted: WantedCalls) -> LoggedRun:
                     export = MODES[path.mode].export
                     assert export is not None, "the other modes are handled above"
                     inputs, further = side.examples.fresh(), export_arguments(path, side.model)
-                    program = export(side.model, inputs, case.shapes(), further)
-                    stage = "lower"
                     extra = extra_arguments(path, case)
-                    final = transform_program(path, program, extra)
-                    made = transform_module(path, RUNNERS[path.runner].function(final), final, extra)
+                    with export_settings(path):
+                        program = export(side.model, inputs, case.shapes(), further)
+                        stage = "lower"
+                        final = transform_program(path, program, extra)
+                        made = transform_module(path, RUNNERS[path.runner].function(final), final, extra)
                     lowered = edit_module(path, made, extra)
                     side = replace(side, model=lowered, run=lowered)
             except Exception as error:

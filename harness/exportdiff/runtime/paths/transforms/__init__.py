@@ -1,6 +1,7 @@
 """Transforms: steps between the model and what runs. Each is one entry of a table.
 
-``cases`` change the case itself, also for eager; ``exports`` add arguments to the export; ``programs``
+``cases`` change the case itself, also for eager; ``settings`` are those of the process while it is exported
+and lowered; ``exports`` add arguments to the export; ``programs``
 turn an ExportedProgram into another one; ``modules`` change the module that a runner returns.
 """
 
@@ -11,6 +12,7 @@ from exportdiff.runtime.paths.transforms import (  # noqa: F401 - they fill the 
     graphs,
     modules,
     programs,
+    settings,
     swapping,
     unflattened,
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -13,7 +14,7 @@ from exportdiff.runtime.paths.modes import MODES
 from exportdiff.runtime.paths.transforms.table import TRANSFORMS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from torch import nn
     from torch.export import ExportedProgram
@@ -56,6 +57,35 @@ def _with_sizes(case: Case, function: Function) -> Case:
         dynamic_shapes=lambda: function(*case.build()[:3])[0],
         probes=lambda: function(*case.build()[:3])[1],
     )
+
+
+def export_settings(path: Path) -> contextlib.ExitStack:
+    """Return the settings of the process in which the path exports and lowers the model."""
+    return _entered(_of(path, "setting"))
+
+
+def _entered(settings: Iterable[Transform]) -> contextlib.ExitStack:
+    with contextlib.ExitStack() as stack:
+        for each in settings:
+            stack.enter_context(each.function())
+        return stack.pop_all()
+
+
+def called_in_settings(path: Path, *, by_eager: bool) -> Callable[[nn.Module], Callable[..., object]] | None:
+    """Return what makes of a model a function that calls it in settings of the path; None: there are none.
+
+    ``by_eager``: in those in which eager is called, as its reference; else in those that change no result.
+    """
+    settings = [each for each in _of(path, "setting") if each.in_eager == by_eager]
+
+    def called(model: nn.Module) -> Callable[..., object]:
+        def call(*args: object, **kwargs: object) -> object:
+            with _entered(settings):
+                return model(*args, **kwargs)
+
+        return call
+
+    return called if settings else None
 
 
 def applies(case: Case, path: Path) -> bool:

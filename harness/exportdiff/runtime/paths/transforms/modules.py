@@ -11,6 +11,8 @@ from exportdiff.core.lazy import torch
 from exportdiff.runtime.paths.transforms.table import transform
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from torch import nn
 
 
@@ -64,22 +66,58 @@ def converted(module: nn.Module) -> nn.Module:
         return done[id(t)][1]
 
     apply: Any = module._apply  # torch leaves it without types
-    # When a function is applied, a recurrent layer reads its weights, and in training spectral_norm then
-    # updates its state. The function does not do that, and the exported model has no such layer.
-    modes = [(part, part.training) for part in module.modules()]
-    for part, _ in modes:
-        part.training = False
-    apply(convert)
-    for part, training in modes:
-        part.training = training
-        # Export treats a plain attribute that is a buffer or a parameter as that.
+    _change_untrained(module, lambda: apply(convert))
+    # Export treats a plain attribute that is a buffer or a parameter as that.
+    for part in module.modules():
         for name, t in vars(part).items():
             if id(t) in done:
                 vars(part)[name] = done[id(t)][1]
     return module
 
 
-@transform("module", "nonstrict:module", "nonstrict:unflatten", wants_model=True, cost=10)
+@transform(
+    "module",
+    *("nonstrict:module", "nonstrict:unflatten", "nonstrict+preserve:unflatten", "nonstrict+reload:module"),
+    in_eager=True,
+    not_promised=("predictions", "edits"),
+    cost=5,
+)
+def cast(module: nn.Module) -> nn.Module:
+    """After double() and float(), what is one module in the model is still one in the program."""
+    state = module.state_dict().values()
+    if any(t.is_floating_point() and t.dtype is not torch.float32 for t in state):
+        return module  # float() would not undo double()
+    stores = [store for part in module.modules() for store in (part._parameters, part._buffers)]
+    before = [(store, name, t) for store in stores for name, t in store.items() if t is not None]
+    _change_untrained(module, lambda: module.double().float())
+    # Export treats a plain attribute that is a buffer or a parameter as that.
+    new = {id(t): store[name] for store, name, t in before}
+    for part in module.modules():
+        held = {name: t for name, t in vars(part).items() if isinstance(t, torch.Tensor)}
+        vars(part).update({name: new[id(t)] for name, t in held.items() if id(t) in new})
+    return module
+
+
+def _change_untrained(module: nn.Module, change: Callable[[], object]) -> None:
+    """Change the state of a module that is in eval mode meanwhile.
+
+    A recurrent layer reads its weights when they change, and in training spectral_norm then updates its
+    state. The change itself does not do that, and the exported model has no such layer.
+    """
+    modes = [(part, part.training) for part in module.modules()]
+    for part, _ in modes:
+        part.training = False
+    change()
+    for part, training in modes:
+        part.training = training
+
+
+@transform(
+    "module",
+    *("nonstrict:module", "nonstrict:unflatten", "strict:module", "nonstrict+preserve:unflatten"),
+    wants_model=True,
+    cost=10,
+)
 def load_strictly(module: nn.Module, model: nn.Module) -> nn.Module:
     """What runs loads the state dict of eager: no name is missing, and none is unexpected."""
     state = model.state_dict()
@@ -87,6 +125,20 @@ def load_strictly(module: nn.Module, model: nn.Module) -> nn.Module:
     plain = {name: re.sub(r"@\d+", "", name) for name in module.state_dict()}
     variants = {name: state[base] for name, base in plain.items() if name != base and base in state}
     module.load_state_dict({**state, **variants})
+    return module
+
+
+@transform(
+    "module",
+    *("nonstrict:module", "nonstrict:unflatten", "nonstrict+preserve:unflatten", "nonstrict+reload:module"),
+    wants_model=True,
+    cost=10,
+)
+def load_back(module: nn.Module, model: nn.Module) -> nn.Module:
+    """Eager loads the state dict of what runs: no name is missing, and none is unexpected."""
+    state = module.state_dict()
+    # A call variant (foo@1.weight) is a further name of the same tensor (torch/export/unflatten.py).
+    model.load_state_dict({name: t for name, t in state.items() if "@" not in name})
     return module
 
 

@@ -14,10 +14,19 @@ if TYPE_CHECKING:
     from torch.export import ExportedProgram
 
 
+# First, because users do the other steps after it.
+@transform("program", "nonstrict:module", in_place=True, cost=30)
+def unflatten_first(ep: ExportedProgram) -> ExportedProgram:
+    """Unflattening a program changes nothing of the program itself."""
+    torch.export.unflatten(ep)
+    return ep
+
+
 # The result is for inference: docs.pytorch.org, torch.export, 'Export IR: Training vs Inference'.
 @transform(
     "program",
     *("nonstrict:module", "nonstrict:unflatten", "nonstrict+preserve:unflatten"),
+    "nonstrict+under_no_grad:module",
     same_operators=False,
     for_inference=True,
     not_promised=("gradients",),
@@ -47,7 +56,7 @@ def functionalize(ep: ExportedProgram) -> ExportedProgram:
     return functional
 
 
-@transform("program", "nonstrict:module", "nonstrict:unflatten")
+@transform("program", "nonstrict:module", "nonstrict:unflatten", "nonstrict+unflatten_first:module")
 def reload(ep: ExportedProgram) -> ExportedProgram:
     """A program that is saved and loaded again is the same program."""
     with tempfile.TemporaryFile() as file:
@@ -95,7 +104,7 @@ def _by_argument(ep: ExportedProgram, dynamic_shapes: dict[str, Any]) -> dict[st
     return {name: each[name] for name in names}
 
 
-@transform("program", "nonstrict:module", copies=True, cost=35)
+@transform("program", "nonstrict:module", "nonstrict+unflatten_first:module", copies=True, cost=35)
 def deepcopy(ep: ExportedProgram) -> ExportedProgram:
     """A deep copy of a program behaves like the program, and shares no state with it."""
     return copy.deepcopy(ep)

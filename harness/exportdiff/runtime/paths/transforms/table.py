@@ -6,9 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
-At: TypeAlias = Literal["case", "export", "program", "module"]
+At: TypeAlias = Literal["case", "setting", "export", "program", "module"]
 
-ORDER: tuple[At, ...] = ("case", "export", "program", "module")
+ORDER: tuple[At, ...] = ("case", "setting", "export", "program", "module")
 """The order in which transforms apply, and in which a path names them."""
 
 Aspect: TypeAlias = Literal["hierarchy", "state", "gradients", "edits", "deviations", "predictions"]
@@ -27,6 +27,7 @@ class Transform:
     ``at``       what ``function`` takes and returns
     ===========  ==================================================================================
     ``case``     a fresh model -> the model that eager runs and that is exported
+    ``setting``  nothing -> a context manager in which the model is exported and lowered
     ``export``   the model -> further keyword arguments of ``torch.export.export``
     ``program``  an ExportedProgram, and ``options`` where it exports -> another ExportedProgram
     ``module``   the runner's result, further the program and the model if wanted -> what is called
@@ -53,7 +54,8 @@ class Transform:
     after: str = ""
     """The transform without which nothing is promised; no transform between the two may export again."""
     in_eager: bool = False
-    """For a module: whether it is also applied to the eager reference."""
+    """For a module or a setting: whether it is also applied to the eager reference, or to its calls. Without
+    it, a setting must change no result of eager."""
     calls_often: bool = False
     """Whether a call of the result is many calls; then eager may change nothing that export fixes."""
     copies: bool = False
