@@ -180,8 +180,8 @@ def test_a_patch_may_change_an_import(tmp_path: pathlib.Path, monkeypatch: pytes
     (tmp_path / "names_of_math.py").write_text(before)
     monkeypatch.syspath_prepend(tmp_path)
     module = importlib.import_module("names_of_math")
-    texts = (text.splitlines(keepends=True) for text in (before, after))
-    diff = "".join(difflib.unified_diff(*texts, *map("{}/names_of_math.py".format, "ab")))
+    old, new = (text.splitlines(keepends=True) for text in (before, after))
+    diff = "".join(difflib.unified_diff(old, new, "a/names_of_math.py", "b/names_of_math.py"))
     (tmp_path / "fix.patch").write_text(f"Round up\n\nIt was wrong.\n\n---\n{diff}")
     with applied([read_fix(tmp_path / "fix.patch")]):
         assert module.rounded(1.5) == 2
