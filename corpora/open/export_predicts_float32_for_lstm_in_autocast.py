@@ -37,6 +37,8 @@
 Eager runs the LSTM of oneDNN (MKL-DNN), for which autocast has a rule. Export traces with oneDNN off
 (`_ignore_backend_decomps`), so that the LSTM is decomposed, and the result is float32. The decomposed program
 also returns float32.
+
+Needs a processor with AVX-512: on others, oneDNN has no LSTM in bfloat16, and eager raises, too.
 """
 
 import sys
