@@ -78,8 +78,11 @@ TRIED = {"2.9.1", "2.11.0", "2.13.0", "2.14.1", "2.15.0"}
 NOT_TRIED = {
     "decompose_gives_float32_of_lstm_in_autocast": {"2.9.1", "2.11.0", "2.14.1", "2.15.0"},
     "export_predicts_float32_for_lstm_in_autocast": {"2.15.0"},
+    "decompose_lets_gradients_into_no_grad_block": {"2.9.1", "2.11.0", "2.14.1"},
+    "strict_keeps_weights_in_memory": {"2.15.0"},
+    "unflattened_calls_mix_up_in_threads": {"2.9.1", "2.11.0", "2.14.1"},
 }
-"""Files that need a processor on which oneDNN has an LSTM in bfloat16, and where they did not run."""
+"""Where files did not run: two need a processor on which oneDNN has an LSTM in bfloat16; three are new."""
 
 
 def test_every_file_was_tried_on_each_version() -> None:
