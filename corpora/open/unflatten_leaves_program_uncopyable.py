@@ -11,12 +11,11 @@
 # topics = ["copies"]
 # cause = """
 # UnflattenedModule.__init__ takes the metadata of the program without a copy and stores itself in it."""
-# path = "nonstrict+deepcopy:module@cpu"
+# path = "nonstrict+unflatten_first+deepcopy:module@cpu"
 # check = "outputs"
 # kind = "crash"
 # status = "open"
 # signatures = [["outputs", "crash", "lower", "RuntimeError", "_tensor.py:__deepcopy__"]]
-# undetected-because = "each path has a program of its own, and copies it before it is unflattened"
 # fix = "unflatten_copies_metadata"
 # upstream = ""
 # upstream-searched = "2026-11-26"
