@@ -10,9 +10,10 @@
 # reach-because = "two arguments in one memory, one written to with gradients before the other is read"
 # topics = ["views", "in-place"]
 # cause = """
-# Dynamo makes the fake tensor of an argument when forward first reads it. Here that is after the write: the
-# fake tensor is a view of a base that requires grad by then, and MetaConverter asserts that it has the
-# metadata of the real tensor."""
+# Dynamo makes the fake tensor of `y` when forward first reads it. By then `x` was written to, and its fake
+# tensor requires grad. So the fake `y`, a view of it, requires grad as well, but the real one does not, and
+# `MetaConverter` asserts that they agree. Arguments that share memory should be made fake together, before
+# the first write."""
 # path = "compile:compiled@cpu"
 # check = "outputs"
 # kind = "crash"

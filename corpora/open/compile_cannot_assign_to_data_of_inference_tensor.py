@@ -10,8 +10,9 @@
 # reach-because = "`.data =` in a compiled model that is called under inference_mode"
 # topics = ["data-attribute", "no-grad"]
 # cause = """
-# Dynamo traces x.data = y as set_ and a function that lowers the version counter of x. Inference tensors have
-# no version counter, and reading it raises."""
+# Dynamo traces `x.data = y` as `x.set_(y)`, followed by a call of `_lower_version_count_by_1`. With
+# backend="eager" that function runs as it is, and it reads `x._version`, which an inference tensor does not
+# have. It should leave inference tensors alone."""
 # path = "compile:compiled@cpu"
 # check = "guards"
 # kind = "crash"

@@ -10,9 +10,10 @@
 # reach-because = "an out= that has to be resized, of which eager warns"
 # topics = ["in-place", "dynamic-sizes"]
 # cause = """
-# TorchInGraphFunctionVariable.call_function compares the shape of out= before and after the fake kernel,
-# to break the graph where it was resized; the fake kernel itself cannot resize a tensor whose size is
-# symbolic since the second call."""
+# Dynamo wants to break the graph in this case ("Shape mismatch with out= tensor variant"), but asks only
+# after the fake kernel has run. In the second call the sizes are symbolic, and the fake kernel cannot resize
+# such a tensor: "tried to directly modify sizes for customized tensor". Dynamo should compare the sizes
+# before."""
 # path = "compile:compiled@cpu"
 # check = "guards"
 # kind = "crash"

@@ -10,8 +10,9 @@
 # reach-because = "dropout in a checkpointed layer, trained with the backend for finding errors"
 # topics = ["random", "checkpoint"]
 # cause = """
-# tag_activation_checkpoint_impl calls checkpoint with preserve_rng_state False, though no compiler comes
-# after it that would preserve the random state."""
+# `tag_activation_checkpoint_impl` calls `checkpoint` with preserve_rng_state=False, because AOTAutograd
+# replays random numbers itself. With backend="eager" there is no AOTAutograd, so that the recomputation draws
+# a new mask."""
 # path = "compile:compiled@cpu"
 # check = "gradients"
 # kind = "mismatch"

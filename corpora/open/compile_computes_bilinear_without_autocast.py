@@ -10,8 +10,9 @@
 # reach-because = "nn.Bilinear in an autocast block, decomposed or compiled: other values"
 # topics = ["autocast"]
 # cause = """
-# aten._trilinear stays whole in the functional graph, which has no autocast, only what autocast has done. Its
-# kernel calls bmm, which autocast has a rule for; it has none for _trilinear."""
+# nn.Bilinear calls `aten._trilinear`, whose kernel calls `bmm`. Autocast has a rule for `bmm`, and none for
+# `_trilinear`. AOTAutograd keeps `_trilinear` whole and runs its graph without autocast. It should decompose
+# the operator while autocast is on."""
 # path = "compile:aot_eager@cpu"
 # check = "outputs"
 # kind = "mismatch"

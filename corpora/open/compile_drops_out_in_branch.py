@@ -10,8 +10,9 @@
 # reach-because = "an operator with out= in a branch of torch.cond, compiled or decomposed: silently lost"
 # topics = ["control-flow", "in-place", "buffers"]
 # cause = """
-# To find what branches write to, the positional arguments of their operators are looked at alone: a cond that
-# writes by out= counts as functional."""
+# `check_input_alias_and_mutation_return_outputs` looks for writes in the positional arguments of each
+# operator (`node.args`) and misses `out=`, a keyword. So torch.cond counts as free of side effects, and the
+# write goes to a copy. It should look at `node.kwargs` as well."""
 # path = "compile:aot_eager@cpu"
 # check = "state"
 # kind = "mismatch"

@@ -10,8 +10,9 @@
 # reach-because = "a sum or a count kept in double precision, updated in place: silently lost"
 # topics = ["buffers", "moving-averages", "dtypes"]
 # cause = """
-# An operator whose result is an unused scalar of float64 is taken for an input that stands for a
-# Python number, and removed from the graph."""
+# A scalar of float64 may stand for a Python float. `remove_tensorify_specialized_graphargs` removes inputs
+# that do and that nothing reads. It asks this of all nodes and not only of inputs, so that it also removes
+# the unused result of `add_`."""
 # path = "compile:aot_eager@cpu"
 # check = "state"
 # kind = "mismatch"

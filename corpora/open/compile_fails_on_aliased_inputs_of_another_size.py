@@ -10,8 +10,9 @@
 # reach-because = "a cache and a detached view of it given to one compiled function, called with two sizes"
 # topics = ["views", "dynamic-sizes"]
 # cause = """
-# merge_view_inputs gives the base that it makes of aliased inputs their storage with set_, which reads the
-# size of a storage as an integer; since the second size it is symbolic."""
+# The inputs share memory, but have no common base, as one of them is detached. `merge_view_inputs` makes a
+# base from their storage with `set_(storage)`, which reads the size of the storage as an integer. Since the
+# second size, this size is symbolic. It should pass the size."""
 # path = "compile:aot_eager@cpu"
 # check = "guards"
 # kind = "crash"

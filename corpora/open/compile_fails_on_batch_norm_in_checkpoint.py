@@ -10,8 +10,10 @@
 # reach-because = "a checkpointed module that updates a buffer when it trains, with backend='eager'"
 # topics = ["checkpoint", "norms"]
 # cause = """
-# tag_activation_checkpoint_impl passes buffers to checkpoint() as arguments, which are saved, although the
-# body updates them in place."""
+# In the compiled model, the running statistics are arguments of the checkpoint. `checkpoint` saves its
+# arguments, forward updates the statistics in place, and backward finds saved tensors that have changed. The
+# backend is "eager"; `tag_activation_checkpoint_impl` should not pass buffers that the body updates as
+# arguments."""
 # path = "compile:compiled@cpu"
 # check = "gradients"
 # kind = "crash"

@@ -10,9 +10,9 @@
 # reach-because = "torch.cond in a checkpointed block, compiled"
 # topics = ["control-flow", "checkpoint"]
 # cause = """
-# tag_activation_checkpoint_impl runs every checkpointed body under the dispatch modes of selective
-# checkpointing, also without a context_fn, and these modes do not say that they take higher-order
-# operators."""
+# `tag_activation_checkpoint_impl` runs the body under the dispatch modes of selective checkpointing, also if
+# the user passed no context_fn. These modes do not declare `supports_higher_order_operators`, and pass no
+# call of torch.cond on."""
 # path = "compile:compiled@cpu"
 # check = "outputs"
 # kind = "crash"

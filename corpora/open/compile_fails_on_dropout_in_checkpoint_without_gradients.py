@@ -10,8 +10,8 @@
 # reach-because = "a checkpointed block with dropout, run in train mode under no_grad: compiling fails"
 # topics = ["random", "checkpoint"]
 # cause = """
-# The pass for graphs with forward, loss and backward runs on each inference graph, and refuses random numbers
-# in a checkpoint before it asks whether there is a backward pass."""
+# `remat_using_tags_for_fwd_loss_bwd_graph` asks for random operators first, and only then whether the graph
+# has a backward pass. It should ask in the other order."""
 # path = "compile:aot_eager@cpu"
 # check = "outputs"
 # kind = "crash"

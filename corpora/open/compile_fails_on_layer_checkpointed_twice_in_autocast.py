@@ -10,9 +10,10 @@
 # reach-because = "a shared or recurrent layer, checkpointed and trained within autocast; backend eager"
 # topics = ["checkpoint", "autocast", "shared-modules"]
 # cause = """
-# tag_activation_checkpoint_impl makes each checkpoint a selective one, also where nothing is traced. That
-# demands the same operators in the backward, but there the cache of autocast is empty, and the weight is
-# cast again."""
+# The second call of the layer takes the cast weight from the cache of autocast. When backward runs it again,
+# the cache is empty and the weight is cast again. `tag_activation_checkpoint_impl` makes every checkpoint a
+# selective one, which demands the same operators in backward. It should do so only where something is
+# traced."""
 # path = "compile:compiled@cpu"
 # check = "gradients"
 # kind = "crash"
@@ -37,10 +38,9 @@
 # ///
 """One layer is checkpointed twice within autocast. Compiled with backend="eager", its backward raises.
 
-The error is "aten._to_copy.default encountered during backward but not found in storage". The second call
-takes the cast weight from the cache of autocast. When backward runs it again, the cache is empty and the
-weight is cast again. `tag_activation_checkpoint_impl` makes every checkpoint a selective one, which demands
-the same operators in backward. It should do so only where something is traced.
+The second call of the layer takes the cast weight from the cache of autocast. When backward runs it again,
+the cache is empty and the weight is cast again. `tag_activation_checkpoint_impl` makes every checkpoint a
+selective one, which demands the same operators in backward. It should do so only where something is traced.
 """
 
 import sys

@@ -10,8 +10,9 @@
 # reach-because = "a while_loop whose body reads the tensor that it starts from"
 # topics = ["control-flow"]
 # cause = """
-# Dynamo lifts what the body reads as one more input, so the loop gets one tensor twice, and
-# _check_alias_and_mutation takes two inputs in one memory for aliasing by the body."""
+# Dynamo passes what the body reads as one more input of the loop, so that the loop has `x` twice. A check
+# that `cond_fn` and `body_fn` return no input also fails if two inputs are one tensor. It should allow this:
+# neither function makes an alias."""
 # path = "compile:aot_eager@cpu"
 # check = "outputs"
 # kind = "crash"

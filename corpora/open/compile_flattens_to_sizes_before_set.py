@@ -10,8 +10,9 @@
 # reach-because = "set_, or data assigned, with another shape, then flatten or group_norm"
 # topics = ["data-attribute"]
 # cause = """
-# The wrapper of a functional tensor keeps its sizes when set_ changes those of what it wraps, and operators
-# that are made of others in C++ ask the wrapper."""
+# `set_` changes the sizes of the tensor inside of a FunctionalTensor; the wrapper keeps its own. `flatten`
+# and `group_norm` are composed of other operators in C++, which ask the wrapper. The wrapper should get the
+# new sizes."""
 # path = "compile:aot_eager@cpu"
 # check = "outputs"
 # kind = "mismatch"

@@ -10,8 +10,9 @@
 # reach-because = "unsqueeze_ or t_ on the result, and an in-place operator on what is returned"
 # topics = ["in-place", "views"]
 # cause = """
-# After unsqueeze_, a tensor is no view in eager, so it counts as an ordinary output. But the graph returns a
-# view for it, and autograd forbids to write to a view that was created inside a custom function."""
+# In eager, y is no view. The compiled graph returns a view in its place, "created inside a custom Function",
+# and autograd forbids writes to such views. `_transform_raw_returns` hides this for other outputs, and should
+# do so here."""
 # path = "compile:aot_eager@cpu"
 # check = "aliasing"
 # kind = "mismatch"

@@ -10,8 +10,10 @@
 # reach-because = "a checkpointed function that returns a parameter or an input as it is"
 # topics = ["checkpoint"]
 # cause = """
-# Dynamo lets whatever the body of a checkpoint returns stand for a result of the call, parameters and
-# inputs too, so their variables no longer point at the graph's inputs."""
+# Dynamo makes everything that the body of a checkpoint returns a result of the call, also a parameter. The
+# variable of the parameter then has the node of that result. When Dynamo comes to a module that has the
+# parameter, `mark_static_input` expects the node of an input with the metadata "tensor_dict". Parameters and
+# inputs should keep their nodes."""
 # path = "compile:compiled@cpu"
 # check = "outputs"
 # kind = "crash"

@@ -10,8 +10,9 @@
 # reach-because = "a Python counter next to a torch.cond"
 # topics = ["control-flow", "attributes"]
 # cause = """
-# trace_hop_function replaces the table of side effects by a clone, while the cached __dict__ of an object
-# goes on writing to the table that was thrown away."""
+# Dynamo records side effects in a table. `trace_hop_function` restores this table after it has traced the
+# branches: it replaces it by a copy. The `__dict__` of an object that was used before still refers to the old
+# table, and later changes are recorded there and lost. The table should be restored in place."""
 # path = "compile:compiled@cpu"
 # check = "state"
 # kind = "mismatch"

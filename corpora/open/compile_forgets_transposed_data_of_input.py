@@ -7,11 +7,11 @@
 # title = "torch.compile: x.data = x.data.t() does not change the input x"
 # harm = "silently wrong"
 # reach = "contrived"
-# reach-because = "an input whose data is replaced by a view of itself: silently left alone"
+# reach-because = "an input whose data is replaced by a view of itself"
 # topics = ["data-attribute"]
 # cause = """
-# The assignment becomes set_, and has_metadata_mutation compares the sizes of an input only after in-place
-# views, or if set_ gave it another storage."""
+# The assignment is traced as `x.set_(...)`. `has_metadata_mutation` compares the sizes of an input only after
+# in-place views, or if `set_` gave the input another storage. Here the storage is the same."""
 # path = "compile:aot_eager@cpu"
 # check = "inputs"
 # kind = "mismatch"

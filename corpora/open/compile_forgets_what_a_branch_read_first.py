@@ -10,8 +10,10 @@
 # reach-because = "a buffer assigned after a torch.cond that reads it: silently lost"
 # topics = ["control-flow", "buffers"]
 # cause = """
-# speculate_subgraph puts the side effects back as they were before the branch, all but tensors, so the
-# dict _buffers that the branch was the first to read is no longer tracked."""
+# After a branch was traced, Dynamo restores its table of side effects, and keeps only the tensors that the
+# branch read first. The dict `_buffers`, which the branch was the first to read as well, is no longer
+# tracked, so that the assignment is not replayed. `track_runahead_tensor_and_symvar_side_effects` should keep
+# such objects, too."""
 # path = "compile:compiled@cpu"
 # check = "state"
 # kind = "mismatch"
@@ -21,7 +23,7 @@
 # upstream = "https://github.com/pytorch/pytorch/pull/158273"
 # upstream-match = "place"
 # upstream-searched = "2026-11-26"
-# at-fault = "torch/_dynamo/side_effects.py, track_runahead_tensor_and_symvar_side_effects: tensors alone"
+# at-fault = "torch/_dynamo/side_effects.py, track_runahead_tensor_and_symvar_side_effects: tensors only"
 # workaround = "code"
 #
 # [tool.exportdiff.versions]

@@ -14,8 +14,9 @@
 # ]
 # topics = ["buffers", "moving-averages"]
 # cause = """
-# The min-cut partitioner computes again in the backward what it read from the buffer; by then the forward has
-# written the update to it."""
+# The partitioner saves the old buffer for backward and computes `steps + 1` again there. But forward has
+# written this sum into the buffer by then, so that 1 is added twice. The min-cut partitioner should not save
+# an input that the graph updates."""
 # path = "compile:aot_eager@cpu"
 # check = "gradients"
 # kind = "mismatch"

@@ -7,12 +7,12 @@
 # title = "torch.compile: parameters of an unused output get zeros as gradients, not None as in eager"
 # harm = "wrong later"
 # reach = "everyday"
-# reach-because = "an auxiliary head that the loss does not use: weight decay shrinks it"
+# reach-because = "an auxiliary head that the loss does not use: weight decay makes it smaller"
 # evidence = ["https://github.com/pytorch/pytorch/issues/131794"]
 # topics = ["unused-results"]
 # cause = """
-# CompiledFunction lets autograd put zeros where nothing flows back to an output; its backward computes
-# gradients from them, which are zeros where eager's are None."""
+# Optimizers skip a gradient of None, but apply weight decay and momentum for zeros. `CompiledFunction` lets
+# autograd fill in zeros for outputs that the loss does not use, and its backward computes zeros from them."""
 # path = "compile:aot_eager@cpu"
 # check = "gradients"
 # kind = "mismatch"

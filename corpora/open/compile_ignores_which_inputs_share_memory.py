@@ -10,8 +10,9 @@
 # reach-because = "writes to an input, and is called with a view of it and without"
 # topics = ["views", "in-place"]
 # cause = """
-# merge_view_inputs makes a graph for the memory that inputs share; compute_overlapping_inputs guards on that
-# only where sizes are symbolic, and inputs that share nothing get no guard at all."""
+# The compiled model runs the graph of the first call again, in which a write to the second input changes the
+# first. There is no guard on which inputs share memory: `compute_overlapping_inputs` adds one only for
+# symbolic sizes. The model should be compiled again."""
 # path = "compile:aot_eager@cpu"
 # check = "guards"
 # kind = "mismatch"

@@ -10,8 +10,9 @@
 # reach-because = "a scale that changes between steps, used in a checkpoint and after it"
 # topics = ["checkpoint", "attributes"]
 # cause = """
-# wrap_symfloat puts the item() call of a dynamic float into whatever graph is being traced at its first
-# use, here the body of the checkpoint, and other graphs cannot use that node."""
+# Dynamo then makes the float an input of the graph and reads it with `item()`. `wrap_symfloat` puts this node
+# into the graph that is being traced, here that of the checkpoint. Code after the checkpoint is in another
+# graph, and cannot use the node. It should be in the outermost graph."""
 # path = "compile:compiled@cpu"
 # check = "guards"
 # kind = "crash"

@@ -10,8 +10,9 @@
 # reach-because = "a model catches what its module raises, and a hook of the module writes to state"
 # topics = ["hooks", "exceptions"]
 # cause = """
-# Module._call_impl returns inner() before its try statement, which runs such hooks, if
-# torch.compiler.is_compiling()."""
+# `Module._call_impl` skips the code for such hooks if `torch.compiler.is_compiling()`. A comment calls this
+# "technically not behavior equivalent", as it is "incredibly unlikely" that Dynamo will support exceptions
+# that are raised in a module and caught later. Dynamo supports them now, so that the code can run."""
 # path = "compile:compiled@cpu"
 # check = "outputs"
 # kind = "mismatch"

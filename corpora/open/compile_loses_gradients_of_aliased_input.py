@@ -10,8 +10,9 @@
 # reach-because = "a state and a slice of it given to one compiled function, which trains what it writes"
 # topics = ["views", "in-place"]
 # cause = """
-# run_functionalized_fw_and_collect_metadata sees each input as a separate tensor. Later their base replaces
-# them, but what was noted of the outputs is kept."""
+# AOTAutograd first records that the output requires no gradient, as if the inputs were separate. Then it
+# replaces both inputs by a common base, but keeps what it has recorded of the outputs. It should compute this
+# again."""
 # path = "compile:aot_eager@cpu"
 # check = "outputs"
 # kind = "mismatch"

@@ -10,8 +10,9 @@
 # reach-because = "a detached hidden state or a buffer, updated in place by weights and returned"
 # topics = ["no-grad", "in-place", "buffers"]
 # cause = """
-# AOTAutograd takes an output in the memory of an input for a view of it, and makes it again from the input:
-# without the output's own history."""
+# The result has the memory of the input x. AOTAutograd takes it for a view of x
+# (`OutputType.alias_of_input`), and makes it again from x, without its own history. It should ask whether the
+# output has a history of its own."""
 # path = "compile:aot_eager@cpu"
 # check = "gradients"
 # kind = "mismatch"

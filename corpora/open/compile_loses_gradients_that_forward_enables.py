@@ -10,8 +10,9 @@
 # reach-because = "called under no_grad, a forward that enables gradients and writes to an input in place"
 # topics = ["no-grad", "in-place"]
 # cause = """
-# AOTAutograd traces the function on clones of the inputs that it writes to. They are made in the grad mode of
-# the caller: under no_grad they have no gradients."""
+# AOTAutograd traces forward with clones of the inputs that it writes to. `fn_prepped_for_autograd` makes the
+# clones under the no_grad of the caller, so that they have no gradients. It should make them with gradients
+# on."""
 # path = "compile:aot_eager@cpu"
 # check = "guards"
 # kind = "mismatch"

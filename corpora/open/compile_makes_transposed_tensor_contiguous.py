@@ -10,8 +10,9 @@
 # reach-because = "masked_fill_ on a transposed tensor: other strides"
 # topics = ["layout", "in-place"]
 # cause = """
-# Functionalization puts the result of masked_fill in the place of the tensor, with the strides of that
-# result, which is contiguous whatever the tensor was."""
+# AOTAutograd runs `masked_fill` instead of `masked_fill_`, and gives the tensor the strides of the result,
+# which is contiguous. Code that depends on strides, such as `as_strided`, then reads other elements.
+# `FunctionalTensorWrapper::replace_` should keep the strides of the tensor."""
 # path = "compile:aot_eager@cpu"
 # check = "outputs"
 # kind = "mismatch"

@@ -10,8 +10,9 @@
 # reach-because = "two equal calls of batch_norm, both returned: a write to one changes the other silently"
 # topics = ["norms", "views"]
 # cause = """
-# fx_graph_cse leaves equal nodes apart whose tensor is returned; an operator of several results has a tuple,
-# and is merged although its results are returned."""
+# `fx_graph_cse` merges equal operators, except if their results are returned. It recognizes these by the
+# memory of their result. batch_norm has three results, and is not recognized. It should look at each of
+# them."""
 # path = "compile:aot_eager@cpu"
 # check = "outputs"
 # kind = "mismatch"

@@ -10,8 +10,9 @@
 # reach-because = "`.data =` with a tensor of another rank, in a compiled model"
 # topics = ["data-attribute"]
 # cause = """
-# BuiltinVariable._call_setattr records the assignment as set_ and returns a new variable that is never used;
-# the old one goes on answering from the metadata that it noted before."""
+# Dynamo traces the assignment as `set_` and makes a new variable for the tensor, which nothing uses. The old
+# variable answers with the rank that it has stored. `_call_setattr` should update what the old variable has
+# stored."""
 # path = "compile:compiled@cpu"
 # check = "guards"
 # kind = "mismatch"

@@ -10,8 +10,9 @@
 # reach-because = "a state updated with gradients, a chunk of it returned, and the state written to later"
 # topics = ["views", "in-place"]
 # cause = """
-# Views by chunk that require grad are returned by the graph, to hide them from autograd; that of an updated
-# input is a view of the new value, which is copied into the input."""
+# The graph computes the new value of x, copies it into x, and returns a chunk of the new value instead of x.
+# For outputs of multi-output views that require grad, AOTAutograd does not make the view again from the
+# input. It should do so if the input is updated."""
 # path = "compile:aot_eager@cpu"
 # check = "aliasing"
 # kind = "mismatch"

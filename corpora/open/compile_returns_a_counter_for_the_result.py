@@ -13,8 +13,10 @@
 # ]
 # topics = ["buffers", "moving-averages"]
 # cause = """
-# create_functionalized_fn puts an input that is returned at the number of the output, but the graph returns
-# the new values of inputs that are updated at run time before the outputs."""
+# The graph returns the new value of `last`, which has a gradient, before the outputs of the model. The
+# counter is updated inside of the graph. `create_functionalized_fn` replaces an output by an input that is
+# returned, but counts without the values that come first, and so puts the counter where the result
+# belongs."""
 # path = "compile:aot_eager@cpu"
 # check = "outputs"
 # kind = "mismatch"

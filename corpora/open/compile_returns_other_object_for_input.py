@@ -10,8 +10,9 @@
 # reach-because = "code that asks whether a result is its input, next to inputs that share memory"
 # topics = ["views", "in-place"]
 # cause = """
-# create_synthetic_base_metadata takes an output that is an input for a view of one if merging other inputs
-# into a base gives the input another number."""
+# The other two inputs share memory, and one of them is written to, so that AOTAutograd replaces them by a
+# base. This changes the number of x among the inputs, and `create_synthetic_base_metadata` then takes the
+# output for a view of x and not for x itself."""
 # path = "compile:aot_eager@cpu"
 # check = "outputs"
 # kind = "mismatch"

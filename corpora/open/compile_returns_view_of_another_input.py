@@ -10,8 +10,9 @@
 # reach-because = "a tensor that is written to, and a part of it, both inputs"
 # topics = ["views", "in-place"]
 # cause = """
-# create_synthetic_base_metadata lets an output that aliases an input be made of the base that replaces both
-# inputs, with the views that lead to the output from the input, not from the base."""
+# As the inputs share memory, AOTAutograd replaces them by their base x. It then makes the output from the
+# base, but with the views that lead from y to the output. `create_synthetic_base_metadata` should leave such
+# an output to the graph."""
 # path = "compile:aot_eager@cpu"
 # check = "outputs"
 # kind = "mismatch"

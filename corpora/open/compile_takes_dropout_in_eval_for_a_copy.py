@@ -10,8 +10,7 @@
 # reach-because = "an in-place operator right after dropout in eval mode"
 # topics = ["random", "in-place", "train-eval"]
 # cause = """
-# The decomposition of dropout returns input.clone() where train is false, while the operator returns its
-# input."""
+# The decomposition of dropout returns `input.clone()` if `train` is False. It should return `input`."""
 # path = "compile:aot_eager@cpu"
 # check = "inputs"
 # kind = "mismatch"

@@ -10,8 +10,9 @@
 # reach-because = "a model with enable_grad, compiled and called in inference mode"
 # topics = ["no-grad"]
 # cause = """
-# maybe_disable_inference_mode compiles with no_grad in the place of inference mode, and enable_grad, which
-# does nothing in inference mode, undoes no_grad."""
+# Dynamo compiles with no_grad instead of inference mode (`maybe_disable_inference_mode`). But enable_grad
+# ends no_grad, so that AOTAutograd makes a training graph. This graph then runs in inference mode, where no
+# tensor can be saved for backward."""
 # path = "compile:aot_eager@cpu"
 # check = "guards"
 # kind = "crash"

@@ -7,11 +7,13 @@
 # title = "torch.compile: gradients stay off after a call raised under torch.no_grad"
 # harm = "wrong later"
 # reach = "occasional"
-# reach-because = "a call that raises under no_grad; backends that run Dynamo's graph alone"
+# reach-because = "a call that raises under no_grad; backends that run the graph of Dynamo as it is"
 # topics = ["no-grad", "exceptions"]
 # cause = """
-# GradModeVariable writes both ends of the block into the graph as plain calls, so if a call between them
-# raises, nothing undoes the first."""
+# Dynamo writes the two ends of the `with` block into its graph as two calls. If an operator between them
+# raises, the second call does not run. Here the matrix product raises at run time because of mixed dtypes.
+# The graph should restore the mode like a `with` block. The backend is "eager", which runs the graph of
+# Dynamo as it is."""
 # path = "compile:compiled@cpu"
 # check = "purity"
 # kind = "mismatch"

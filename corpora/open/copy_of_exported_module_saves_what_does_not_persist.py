@@ -9,7 +9,9 @@
 # reach = "occasional"
 # reach-because = "a copy whose checkpoint is loaded into eager, or the other way round: loading fails"
 # topics = ["buffers", "copies"]
-# cause = "_copy_attr registers every tensor as a buffer that persists, whatever it is in what is copied."
+# cause = """
+# `_copy_attr`, with which a GraphModule is copied, calls `register_buffer` without `persistent=False`. So a
+# checkpoint of the copy cannot be loaded into the eager model."""
 # path = "nonstrict+duplicate:module@cpu"
 # check = "state"
 # kind = "mismatch"

@@ -11,8 +11,9 @@
 # evidence = ["zoo:module_db/nn.Linear"]
 # topics = ["names", "copies"]
 # cause = """
-# Graph.__deepcopy__ makes nodes by create_node, which avoids names of builtins and of globals of the
-# generated code; torch.export names placeholders after arguments, whatever these are called."""
+# `Graph.__deepcopy__` makes nodes with `create_node`, which renames nodes that have the name of a Python
+# builtin. torch.export gives inputs the names of arguments, whatever they are. The copy should keep the
+# names. PyTorch PR 133269 corrects this for one experimental function only."""
 # path = "nonstrict+deepcopy:module@cpu"
 # check = "structure"
 # kind = "mismatch"

@@ -10,8 +10,9 @@
 # reach-because = "a mode given as an IntEnum: the program cannot be decomposed"
 # topics = ["arguments"]
 # cause = """
-# process_inputs makes a symbol of every input that is an int, also of a member of an IntEnum. SymNode asserts
-# that the value of a symbol is a plain int."""
+# AOTAutograd asks `isinstance(x, int)` of each input and makes a symbol of it. This is true of a member of an
+# IntEnum, but SymNode asserts that the value is of type int exactly. Members should be left as they are, as
+# those of a plain Enum are."""
 # path = "nonstrict+decompose:module@cpu"
 # check = "outputs"
 # kind = "crash"

@@ -10,8 +10,9 @@
 # reach-because = "a buffer of two names that is updated, or an input transposed in place"
 # topics = ["buffers", "tied-weights", "in-place"]
 # cause = """
-# create_aot_state and the wrappers for aliased inputs refuse this with a message only if is_export is set,
-# which aot_export_joint_with_descriptors leaves off."""
+# The counter is an argument of the graph twice, and is written to. AOTAutograd refuses this in plain words,
+# but only if `is_export` is set, and `aot_export_joint_with_descriptors` does not set it. It goes on, and the
+# assertion fails in `aot_stage2_export`."""
 # path = "nonstrict+decompose:module@cpu"
 # check = "outputs"
 # kind = "crash"

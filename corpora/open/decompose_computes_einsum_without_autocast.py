@@ -11,8 +11,9 @@
 # evidence = ["https://github.com/pytorch/pytorch/issues/137274"]
 # topics = ["autocast", "recurrent"]
 # cause = """
-# run_decompositions takes composite operators apart in FunctionalTensorMode.__torch_dispatch__, where the
-# dispatch keys of autocast are excluded; einsum has no autocast rule, and bmm gets none."""
+# einsum is composed of other operators, among them bmm, for which autocast has a rule. Eager and the exported
+# program run them with autocast. run_decompositions decomposes einsum in
+# `FunctionalTensorMode.__torch_dispatch__`, where autocast is off."""
 # path = "nonstrict+decompose:module@cpu"
 # check = "outputs"
 # kind = "mismatch"

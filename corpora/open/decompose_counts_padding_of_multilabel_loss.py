@@ -7,11 +7,11 @@
 # title = "run_decompositions: MultiLabelMarginLoss counts the padding after the labels as labels"
 # harm = "silently wrong"
 # reach = "occasional"
-# reach-because = "MultiLabelMarginLoss: a wrong loss in silence, for any row with a -1"
+# reach-because = "MultiLabelMarginLoss: a wrong loss for any row with a -1"
 # topics = ["losses"]
 # cause = """
-# The decomposition reads class 0 in place of the labels from the first -1 on, and does not mask the margins
-# of these places out of the loss."""
+# The labels of a sample end at its first -1. The decomposition reads label 0 for each -1, and adds the
+# margins of these labels to the loss. It should mask them out."""
 # path = "nonstrict+decompose:module@cpu"
 # check = "outputs"
 # kind = "mismatch"

@@ -9,7 +9,9 @@
 # reach = "contrived"
 # reach-because = "torch.bernoulli in a float64 model: other values for the same seed"
 # topics = ["random", "dtypes"]
-# cause = "The kernel draws as wide as its probabilities are, the decomposition always in float32."
+# cause = """
+# The kernel draws float64 random numbers for float64 probabilities. The decomposition always draws float32.
+# It should use the dtype of the probabilities."""
 # path = "nonstrict+decompose:module@cpu"
 # check = "outputs"
 # kind = "mismatch"

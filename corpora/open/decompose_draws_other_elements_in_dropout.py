@@ -10,8 +10,9 @@
 # reach-because = "in-place dropout after a transpose: other values for the same seed"
 # topics = ["random", "in-place", "layout"]
 # cause = """
-# Functionalization replaces bernoulli_, which fills a tensor in the order of its memory, by bernoulli, which
-# fills a contiguous one; the variants of the other random operators keep the strides."""
+# In-place dropout calls `bernoulli_`, which fills a tensor in the order of its memory. Functionalization
+# replaces it by `bernoulli`, which fills a contiguous tensor. It should keep the strides, as other random
+# operators do."""
 # path = "nonstrict+decompose:module@cpu"
 # check = "outputs"
 # kind = "mismatch"

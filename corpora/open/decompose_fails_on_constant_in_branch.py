@@ -10,8 +10,10 @@
 # reach-because = "a tensor written out in a branch of torch.cond"
 # topics = ["control-flow", "constants"]
 # cause = """
-# lift_constants_pass lifts the constants of the top graph alone, so those in the graphs of branches stay
-# attributes, which no signature names."""
+# `lift_constants_pass` makes constants in the main graph inputs of the program, but not those in graphs of
+# branches. The constant stays an attribute of the graph of the branch. run_decompositions replaces it by a
+# FunctionalTensor while it traces the branch with functionalization off. It should be passed to the branch as
+# an operand."""
 # path = "nonstrict+decompose:module@cpu"
 # check = "outputs"
 # kind = "crash"

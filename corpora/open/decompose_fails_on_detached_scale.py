@@ -10,8 +10,9 @@
 # reach-because = "observers and fake quantization: a decomposed model raises unless called under no_grad"
 # topics = ["no-grad", "quantization"]
 # cause = """
-# The default table decomposes detach into alias (nop_decomposition), but ep.module() runs the graph with
-# autograd on: what forward detaches has a history there, and an operator that allows none raises."""
+# The default table replaces `detach` by `alias` (`nop_decomposition`). A comment there says that this is
+# right only if the graph runs without autograd, but `ep.module()` runs with it. `run_decompositions({})`
+# keeps detach, and works."""
 # path = "nonstrict+decompose:module@cpu"
 # check = "outputs"
 # kind = "crash"

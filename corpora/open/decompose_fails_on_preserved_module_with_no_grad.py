@@ -10,8 +10,10 @@
 # reach-because = "a preserved submodule that ends with a no_grad or autocast block, decomposed"
 # topics = ["no-grad", "autocast"]
 # cause = """
-# _replace_with_hop_helper calls the only result of a region getitem, a name that nothing has once
-# run_decompositions has dissolved the region."""
+# `_replace_with_hop_helper` makes a region of the block, a call that returns a list. Several results have the
+# names of their operators, but a single result is called `getitem`. The signature of the submodule has this
+# name, and no node has it after run_decompositions has dissolved the region. A single result should be named
+# like the others."""
 # path = "nonstrict+preserve+decompose:unflatten@cpu"
 # check = "outputs"
 # kind = "crash"

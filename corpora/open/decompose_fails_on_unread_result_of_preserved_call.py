@@ -10,8 +10,8 @@
 # reach-because = "a preserved submodule whose result is unused"
 # topics = ["unused-results"]
 # cause = """
-# _get_updated_module_call_graph keeps the names of results in the signature of the call whose nodes
-# decomposition has removed."""
+# Export names the result in the signature of the submodule. run_decompositions removes the operator, as
+# nothing uses it, but `_get_updated_module_call_graph` keeps its name in the signature."""
 # path = "nonstrict+preserve+decompose:unflatten@cpu"
 # check = "outputs"
 # kind = "crash"

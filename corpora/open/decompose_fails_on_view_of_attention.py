@@ -11,8 +11,9 @@
 # evidence = ["zoo:transformers/gpt2", "https://github.com/pytorch/pytorch/issues/136543"]
 # topics = ["attention", "layout"]
 # cause = """
-# The decomposition of _scaled_dot_product_flash_attention_for_cpu lays its result out by length, batch,
-# heads, while the kernel and its meta function lay it out as the query."""
+# The kernel of attention returns the layout of its query, here batch, length, heads. The decomposition always
+# returns length, batch, heads, the layout of nn.MultiheadAttention. For this query the strides differ, and
+# the view is impossible. The decomposition should use the layout of the query."""
 # path = "nonstrict+decompose:module@cpu"
 # check = "outputs"
 # kind = "crash"

@@ -10,8 +10,9 @@
 # reach-because = "a cache or a counter that one branch updates; eager and export take it under no_grad"
 # topics = ["control-flow", "buffers", "kv-cache"]
 # cause = """
-# What a branch writes to is copied by auto_functionalized_v2, so the branch still writes to the copy; the
-# verifier asks its graph for functional operators alone."""
+# `auto_functionalized_v2` gives the branch a copy of the buffer to write to. The verifier demands that the
+# graph of the branch has no operator that writes. It should allow this in graphs that
+# `auto_functionalized_v2` calls."""
 # path = "nonstrict+decompose:module@cpu"
 # check = "outputs"
 # kind = "crash"

@@ -10,8 +10,9 @@
 # reach-because = "a submodule called under autocast, decomposed: its operators change module"
 # topics = ["autocast", "no-grad", "names"]
 # cause = """
-# WrapWithAutocast and WrapWithSetGradEnabled call the body of the region as a whole, so all of its new
-# nodes get the nn_module_stack of the node that calls the region."""
+# run_decompositions traces the program node by node, and each new node gets the metadata of the node that it
+# comes from. The body of an autocast region is called as a whole, so that all of its nodes get the module
+# stack of the node that calls the region. unflatten then makes no `child`."""
 # path = "nonstrict+decompose:unflatten@cpu"
 # check = "structure"
 # kind = "mismatch"

@@ -13,8 +13,10 @@
 # ]
 # topics = ["moving-averages", "no-grad", "buffers"]
 # cause = """
-# _insert_copy_for_mutations copies the new value into the buffer or parameter in the grad mode of the caller,
-# where autograd records the copy, or refuses it if that is a leaf that requires grad."""
+# run_decompositions removes the no_grad block and returns the new mean as a BUFFER_MUTATION. `ep.module()`
+# copies it into the buffer (`_insert_copy_for_mutations`) in the grad mode of the caller, so that autograd
+# records the copy and keeps all earlier calls alive. The value should be detached first. Before
+# run_decompositions, the program is right."""
 # path = "nonstrict+decompose:module@cpu"
 # check = "state"
 # kind = "mismatch"

@@ -11,8 +11,9 @@
 # evidence = ["https://docs.pytorch.org/docs/stable/generated/torch.nn.LSTM.html"]
 # topics = ["random", "recurrent"]
 # cause = """
-# The decomposition should apply dropout after all layers but the last. Its condition compares the number of
-# layers with the number of the layer the wrong way round, so that it never does."""
+# `_rnn_helper` applies dropout after every layer but the last. Its condition is `num_layers < i - 1`, which
+# never holds. It should be `i < num_layers - 1`. Here dropout is 1.0, so that the second layer reads zeros in
+# eager."""
 # path = "nonstrict+decompose:module@cpu"
 # check = "outputs"
 # kind = "mismatch"
@@ -21,7 +22,7 @@
 # fix = "decomposed_rnns_drop_out_between_layers"
 # upstream = ""
 # upstream-searched = "2026-11-26"
-# at-fault = "torch/_decomp/decompositions.py, _rnn_helper: num_layers < i - 1 never holds"
+# at-fault = "torch/_decomp/decompositions.py, _rnn_helper: num_layers < i - 1 is always false"
 # workaround = "code"
 #
 # [tool.exportdiff.versions]

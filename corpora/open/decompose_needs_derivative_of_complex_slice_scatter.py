@@ -10,8 +10,9 @@
 # reach-because = "layers that compute in frequencies write the low ones to a slice: neural operators"
 # topics = ["dtypes", "in-place"]
 # cause = """
-# Functionalization makes slice_scatter of the write, which GRADIENT_IMPLEMENTED_FOR_COMPLEX in
-# tools/autograd/gen_variable_type.py does not list."""
+# Eager writes to the slice with `slice` and `copy_`; autograd supports both for complex tensors. The
+# decomposed program has `slice_scatter` instead, which GRADIENT_IMPLEMENTED_FOR_COMPLEX in
+# gen_variable_type.py does not list. It should: its formula is right for complex tensors."""
 # path = "nonstrict+decompose:module@cpu"
 # check = "outputs"
 # kind = "crash"

@@ -10,8 +10,8 @@
 # reach-because = "select_scatter of two dtypes"
 # topics = ["dtypes"]
 # cause = """
-# The decomposition computes select_scatter with where(), whose result has the promoted dtype of both
-# tensors instead of that of the first."""
+# The decomposition is `torch.where(mask, row, x)`, whose result has the promoted dtype of both. It should
+# cast `row` to the dtype of x."""
 # path = "nonstrict+decompose:module@cpu"
 # check = "outputs"
 # kind = "mismatch"

@@ -10,8 +10,10 @@
 # reach-because = "a scalar or another dtype copied into a buffer, which is then read"
 # topics = ["buffers", "kv-cache"]
 # cause = """
-# _remove_unnecessary_copy_op_pass replaces aten.copy(buf, x) by x for all nodes that read it, also where x
-# has another shape, dtype or strides than buf."""
+# Decomposed, the buffer is `aten.copy(buf, x)`: the values of x in the shape and dtype of buf.
+# `_remove_unnecessary_copy_op_pass` removes this node, because the result is copied into the buffer anyway.
+# But it gives x to all other nodes that read the buffer, too. It should remove the copy only if x has the
+# same shape, dtype and strides."""
 # path = "nonstrict+decompose:module@cpu"
 # check = "outputs"
 # kind = "mismatch"

@@ -11,8 +11,9 @@
 # evidence = ["https://github.com/pytorch/executorch/issues/7515"]
 # topics = ["kv-cache", "buffers", "views"]
 # cause = """
-# _remove_unnecessary_copy_op_pass lets the source of a copy_ be what is written back to the buffer, and an
-# output that is also written back is taken for the buffer."""
+# `_remove_unnecessary_copy_op_pass` replaces the copy by y. Then y is both an output of the model and the new
+# value of the buffer. `_insert_copy_for_mutations` takes an output that is the new value of a buffer for the
+# buffer. The pass should leave the copy if its source is returned."""
 # path = "nonstrict+decompose:module@cpu"
 # check = "outputs"
 # kind = "mismatch"

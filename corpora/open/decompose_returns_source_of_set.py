@@ -10,8 +10,8 @@
 # reach-because = "set_ to a buffer in forward()"
 # topics = ["data-attribute", "buffers"]
 # cause = """
-# FunctionalTensorMode gives the tensor the very value of the source of set_, so both are one node of the
-# graph."""
+# For `set_`, FunctionalTensorMode gives the tensor the value of its source, so that both are one node of the
+# graph. It should make an alias."""
 # path = "nonstrict+decompose:module@cpu"
 # check = "outputs"
 # kind = "mismatch"

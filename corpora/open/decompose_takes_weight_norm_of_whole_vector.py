@@ -10,8 +10,8 @@
 # reach-because = "weight_norm on a parameter of one dimension, as of LayerNorm"
 # topics = ["norms"]
 # cause = """
-# The decomposition takes the norm over all dimensions but one; of a vector none is left, and norm takes an
-# empty list of dimensions for all of them."""
+# The decomposition computes the norm over all dimensions but one. For a vector this list is empty, and an
+# empty list means all dimensions."""
 # path = "nonstrict+decompose:module@cpu"
 # check = "outputs"
 # kind = "mismatch"

@@ -10,8 +10,8 @@
 # reach-because = "code that changes parts of a signal at equal distances in place"
 # topics = ["in-place", "views"]
 # cause = """
-# Functionalization undoes unfold by its derivative, which is zero where no window is, and which takes sizes
-# for numbers."""
+# Functionalization replaces a write to `x.unfold(...)` by the inverse of unfold, for which it uses
+# `unfold_backward`. This gives zeros for elements that are in no window. They should keep their values."""
 # path = "nonstrict+decompose:module@cpu"
 # check = "outputs"
 # kind = "mismatch"

@@ -10,8 +10,9 @@
 # reach-because = "a branch on a size, where one branch returns the input; only with the option"
 # topics = ["dynamic-sizes"]
 # cause = """
-# insert_deferred_runtime_asserts writes the checks of sizes when it comes to the first node after the inputs,
-# and never comes to the last node of the graph, its output. A graph without operators gets no checks."""
+# With prefer_deferred_runtime_asserts_over_guards=True, the program must check at run time that the length is
+# even. `insert_deferred_runtime_asserts` inserts checks when it comes to the first node after the inputs, but
+# leaves out the last node of the graph (`nodes[:-1]`). This graph has no other one, and gets no checks."""
 # path = "nonstrict+deferred:module@cpu"
 # check = "outputs"
 # kind = "mismatch"

@@ -10,8 +10,9 @@
 # reach-because = "a share of a dynamic size, as int(n * 0.5); only with the option"
 # topics = ["dynamic-sizes"]
 # cause = """
-# insert_deferred_runtime_asserts leaves out what it cannot write as nodes: checks with ToFloat, TruncToInt or
-# CeilToInt. Of int(n * 0.5) == 2 nothing is left, so that the graph has 2 for all n."""
+# With prefer_deferred_runtime_asserts_over_guards=True, the program must check at run time that the half is
+# 2. `insert_deferred_runtime_asserts` leaves out checks that it cannot write as nodes, here one with ToFloat
+# and TruncToInt. It should write them, or refuse the model."""
 # path = "nonstrict+deferred:module@cpu"
 # check = "outputs"
 # kind = "mismatch"

@@ -10,7 +10,8 @@
 # reach-because = "a custom operator that clips or masks, and an example for which it has nothing to do"
 # topics = ["custom-operators", "in-place"]
 # cause = """
-# MutationChecker takes an argument that is declared as written, and whose values stay, for a wrong schema."""
+# `mutates_args={"x"}` allows the operator to write to x. `MutationChecker.check` demands that the values of x
+# do change. A write that changes nothing should be allowed."""
 # path = "draft:module@cpu"
 # check = "outputs"
 # kind = "crash"

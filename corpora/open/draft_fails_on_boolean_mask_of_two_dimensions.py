@@ -10,8 +10,10 @@
 # reach-because = "draft_export of a model that selects by a boolean mask of two dimensions"
 # topics = ["indexing", "dynamic-sizes"]
 # cause = """
-# _check_fake_real_tensors compares a symbolic storage offset with a number by !=, which fixes the number of
-# selected elements to that of the example."""
+# The mask becomes two columns of indices. The second one has a symbolic storage offset: the number of
+# selected elements. draft_export compares it with the offset of the real tensor (`r_offset != f_offset`),
+# which fixes the symbol to a number. Then no result has the new symbol, and an internal check fails. It
+# should not compare symbolic offsets."""
 # path = "draft:module@cpu"
 # check = "outputs"
 # kind = "crash"

@@ -10,8 +10,9 @@
 # reach-because = "draft_export of any model with torch.cond and a dynamic size: raises"
 # topics = ["control-flow", "dynamic-sizes"]
 # cause = """
-# MetaConverter.meta_tensor makes the real tensor for a fake one by the sizes of the fake one, which are
-# symbolic where that was made fake before."""
+# Under draft_export, fake tensors carry real ones. To trace torch.cond, Dynamo makes the fake input fake
+# again. `MetaConverter.meta_tensor` then makes a new real tensor with `torch.empty_strided` and the sizes of
+# the fake one, which are symbolic. It should copy the real tensor that there is."""
 # path = "draft:module@cpu"
 # check = "outputs"
 # kind = "crash"

@@ -10,8 +10,8 @@
 # reach-because = "a lazy conjugate or negative as input, as x.conj() is: a plain error for most models"
 # topics = ["dtypes"]
 # cause = """
-# The fake tensor is marked as a lazy conjugate or negative, its real tensor is not: it has other
-# values, and the first operator that looks at both finds that they differ."""
+# conj() changes no memory; it sets a bit of the tensor. draft_export keeps a real tensor for each fake one,
+# and `MetaConverter` sets the bit of the fake one only. So the two have different values."""
 # path = "draft:module@cpu"
 # check = "outputs"
 # kind = "crash"

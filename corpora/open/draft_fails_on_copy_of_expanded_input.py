@@ -10,8 +10,9 @@
 # reach-because = "an expanded input that is no view, as after copy.deepcopy or torch.load"
 # topics = ["views"]
 # cause = """
-# _safe_copy fills the real tensor of a fake one by copy_, which refuses a tensor of which several
-# elements have one place in memory."""
+# The elements of an expanded tensor are in one place of memory, also after copy.deepcopy or torch.load.
+# draft_export fills the real tensor of a fake one with `copy_`, which refuses such a tensor. `_safe_copy`
+# should copy each place once."""
 # path = "draft:module@cpu"
 # check = "outputs"
 # kind = "crash"
@@ -31,8 +32,9 @@
 """The input is a copy of `torch.ones(1).expand(2)`. torch.export accepts it, draft_export raises
 RuntimeError.
 
-Both elements are in the same place of memory, also after copy.deepcopy or torch.load. draft_export fills the
-real tensor of a fake one with `copy_`, which refuses such a tensor. `_safe_copy` should copy each place once.
+The elements of an expanded tensor are in one place of memory, also after copy.deepcopy or torch.load.
+draft_export fills the real tensor of a fake one with `copy_`, which refuses such a tensor. `_safe_copy`
+should copy each place once.
 """
 
 import copy

@@ -10,8 +10,9 @@
 # reach-because = "floor division of floats in a program with dynamic sizes; export takes it"
 # topics = ["dynamic-sizes"]
 # cause = """
-# Floor division is made of prims.signbit, whose fake result has the type of its argument. draft_export gives
-# new sizes to a result that differs from the prediction; these never leave the division."""
+# Floor division uses `prims.signbit`, whose fake result is float although the real one is bool. draft_export
+# gives a result that differs from its prediction new symbolic sizes, and then does not find them in the
+# outputs. `signbit` should predict bool."""
 # path = "draft:module@cpu"
 # check = "outputs"
 # kind = "crash"

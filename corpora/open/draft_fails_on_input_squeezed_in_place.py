@@ -10,8 +10,9 @@
 # reach-because = "squeeze_, unsqueeze_ or set_ on an input, in a draft export"
 # topics = ["in-place"]
 # cause = """
-# squeeze_ changes the rank of the real tensor of the fake input; export restores the fake one alone, and
-# reads a size of the real one for each dimension of the fake one."""
+# draft_export keeps a real tensor for each fake one, and `squeeze_` changes the rank of both. After tracing,
+# export restores the shape of the fake input, not that of its real tensor. `_free_unbacked_symbols_with_path`
+# then reads a size of the real one for each dimension of the fake one."""
 # path = "draft:module@cpu"
 # check = "outputs"
 # kind = "crash"

@@ -10,8 +10,9 @@
 # reach-because = "weights kept in one flat tensor, or two inputs that are pieces of one, and draft_export"
 # topics = ["tied-weights", "views"]
 # cause = """
-# MetaConverter.meta_tensor shares the real storage of the first tensor of a memory among all of them, but
-# that has only the places that the first one reads."""
+# draft_export makes a real tensor for the weight, with memory for its four numbers only. The bias has the
+# same storage, so it gets the same memory, and lies behind its end. `meta_tensor` should copy the whole
+# storage. torch.export accepts the model."""
 # path = "draft:module@cpu"
 # check = "outputs"
 # kind = "crash"

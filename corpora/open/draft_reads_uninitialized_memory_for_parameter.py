@@ -10,8 +10,10 @@
 # reach-because = "a learned threshold or gate that forward reads by value: the purpose of draft_export"
 # topics = ["control-flow"]
 # cause = """
-# _safe_copy fills no real tensor from an nn.Parameter, because it takes all but torch.Tensor itself for fake
-# tensors: draft export computes with memory as it was found."""
+# draft_export computes with a real tensor for each fake one, so that a model can branch on values.
+# `_safe_copy` fills it only if the type is exactly torch.Tensor. An nn.Parameter is a subclass, so that its
+# real tensor stays uninitialized. (With use_deterministic_algorithms, torch fills such memory with nan, so
+# that this file always shows the same.)"""
 # path = "draft:module@cpu"
 # check = "outputs"
 # kind = "crash"

@@ -10,7 +10,8 @@
 # reach-because = "a number is given as 2.0 where the example was 2, and the model divides by it"
 # topics = ["arguments"]
 # cause = """
-# _get_input_guards_for_graph guards the value of a number among the inputs, and not its type."""
+# Export fixes the value and the type of a number. The guard is `n == 2`, which is true of 2.0.
+# `_get_input_guards_for_graph` should guard the type as well, as the check of inputs in unflatten does."""
 # path = "nonstrict:module@cpu"
 # check = "guards"
 # kind = "mismatch"

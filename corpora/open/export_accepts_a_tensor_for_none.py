@@ -7,11 +7,13 @@
 # title = "ep.module(): ignores a tensor that is passed for an argument that was None at export"
 # harm = "silently wrong"
 # reach = "everyday"
-# reach-because = "an optional mask that was None at export is ignored afterwards"
+# reach-because = "an optional mask that was None at export is ignored later"
 # evidence = ["zoo:module_db/nn.MultiheadAttention"]
 # topics = ["arguments", "attention"]
 # cause = """
-# _get_input_guards_for_graph guards inputs that are int, float or str, and has no case for None."""
+# The documentation of torch.export says of static inputs such as None: "passing a different value at run time
+# will result in an error". `_get_input_guards_for_graph` makes guards for int, float and str, and should make
+# one for None."""
 # path = "nonstrict:module@cpu"
 # check = "guards"
 # kind = "mismatch"

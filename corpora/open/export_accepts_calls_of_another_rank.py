@@ -11,8 +11,9 @@
 # evidence = ["zoo:module_db/nn.LSTM"]
 # topics = ["arguments", "dynamic-sizes"]
 # cause = """
-# _get_input_guards_for_graph makes a guard for each size of an input, and none for the number of
-# dimensions."""
+# The guards check `x.size()[0]` only, and a batch of three samples has that size as well. There should also
+# be a guard for the number of dimensions. The older check `_check_input_constraints_for_graph` in
+# torch/_export/utils.py, which unflatten still uses, compares it."""
 # path = "nonstrict:module@cpu"
 # check = "guards"
 # kind = "mismatch"

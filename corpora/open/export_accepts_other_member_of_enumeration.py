@@ -10,8 +10,8 @@
 # reach-because = "a mode given as an Enum: the branch of the example is taken"
 # topics = ["arguments"]
 # cause = """
-# Members of enumerations may be inputs since PR 176541, but _get_input_guards_for_graph, like other code
-# that asks for the types of inputs, does not know them."""
+# Since PyTorch PR 176541, a member of an Enum may be an input. Export fixes it like a string, but
+# `_get_input_guards_for_graph` makes guards for int, float and str only."""
 # path = "nonstrict:module@cpu"
 # check = "guards"
 # kind = "mismatch"
@@ -21,7 +21,7 @@
 # upstream = "https://github.com/pytorch/pytorch/pull/176541"
 # upstream-match = "place"
 # upstream-searched = "2026-11-26"
-# at-fault = "torch/export/_unlift.py, _get_input_guards_for_graph: int, float and str alone are guarded"
+# at-fault = "torch/export/_unlift.py, _get_input_guards_for_graph: guards int, float and str only"
 # workaround = "code"
 #
 # [tool.exportdiff.versions]

@@ -10,8 +10,8 @@
 # reach-because = "an arithmetic guard on a named Dim, which export would refuse anyway"
 # topics = ["dynamic-sizes"]
 # cause = """
-# prettify_results takes a side of a relation that is not all digits, such as 8/3, for an expression, which
-# it only knows on one side of an equation."""
+# The guard is simplified to n < 8/3. `prettify_results`, which writes the suggested fixes, takes only digits
+# for a number (`right.isdigit()`) and expects an equation for everything else. It should allow fractions."""
 # path = "nonstrict:module@cpu"
 # check = "outputs"
 # kind = "crash"

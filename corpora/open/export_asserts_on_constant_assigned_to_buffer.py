@@ -10,8 +10,9 @@
 # reach-because = "a state that forward resets to a tensor in a plain attribute"
 # topics = ["buffers", "constants"]
 # cause = """
-# _map_assigned_buffer_to_proxy looks for the graph node of the tensor that is assigned, and asserts that the
-# tensor is fake. Non-strict export does not make plain attributes fake."""
+# To record which node a buffer is assigned from, `_map_assigned_buffer_to_proxy` asserts that the assigned
+# tensor is a FakeTensor. Non-strict export makes parameters, buffers and inputs fake, but not plain
+# attributes. The hook should make a node for such a tensor, as operators do."""
 # path = "nonstrict:module@cpu"
 # check = "outputs"
 # kind = "crash"

@@ -10,8 +10,9 @@
 # reach-because = "`set_` with a tensor that is a plain attribute"
 # topics = ["data-attribute", "constants"]
 # cause = """
-# validate_and_convert_non_fake_tensors asserts that no argument of an operator that changes metadata is a
-# real tensor, without asking which argument is changed."""
+# Non-strict export does not make plain attributes fake; FakeTensorMode converts them where an operator reads
+# them. For operators that change metadata it asserts that all arguments are fake. It should assert this only
+# of the argument that is changed, the first."""
 # path = "nonstrict:module@cpu"
 # check = "outputs"
 # kind = "crash"

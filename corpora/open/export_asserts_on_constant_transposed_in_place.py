@@ -10,8 +10,9 @@
 # reach-because = "an in-place transpose of a tensor that is a plain attribute"
 # topics = ["constants", "in-place", "views"]
 # cause = """
-# Non-strict export does not make plain attributes fake, and FakeTensorMode asserts that an operator that
-# changes metadata gets no real tensor."""
+# Non-strict export does not make plain attributes fake, and FakeTensorMode asserts that operators that change
+# metadata get fake tensors only. Such an update cannot be recorded in an exported program. Export should say
+# so, and ask the user to register the tensor as a buffer."""
 # path = "nonstrict:module@cpu"
 # check = "outputs"
 # kind = "crash"

@@ -10,8 +10,9 @@
 # reach-because = "a tensor literal updated in place from a parameter, before an in-place checkpoint"
 # topics = ["constants", "in-place", "checkpoint"]
 # cause = """
-# _preserve_requires_grad_pass compares the constant with its fake tensor, which tracing has updated in
-# place and given a history."""
+# The constant requires no grad; after `mul_` its fake tensor does. `_preserve_requires_grad_pass` compares
+# the constant with this updated fake tensor: "node requires_grad True does not match constant requires_grad
+# False". It should compare what the constant was at first."""
 # path = "nonstrict:module@cpu"
 # check = "outputs"
 # kind = "crash"

@@ -10,8 +10,9 @@
 # reach-because = "a branch on an even size, for a Dim from 3 to 5"
 # topics = ["dynamic-sizes"]
 # cause = """
-# To suggest a fix, _process_derived_dim_roots makes a Dim for the root of a derived size, also if only one
-# value is left. Dim asserts max > min."""
+# For a Dim from 3 to 6, export says "Constraints violated (n)!" and suggests `_n = Dim('_n', max=3)`, `n =
+# 2*_n`. Here only 4 is left. `_process_derived_dim_roots` makes a Dim from 2 to 2, and Dim raises "Cannot
+# create Dim with inconsistent min=2, max=2". It should suggest the one size."""
 # path = "nonstrict:module@cpu"
 # check = "outputs"
 # kind = "crash"

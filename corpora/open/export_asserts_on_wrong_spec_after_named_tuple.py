@@ -10,8 +10,8 @@
 # reach-because = "a list for a tuple in dynamic_shapes, after an input that is a named tuple"
 # topics = ["dynamic-sizes", "containers"]
 # cause = """
-# To name the first difference between the inputs and dynamic_shapes, _key makes a key for each container
-# that it passes. It supports dict, list and tuple only."""
+# To name the first difference, `_tree_map_with_path` makes a key for each container on the way. Its `_key`
+# supports dict, list and tuple only. It should support all containers."""
 # path = "nonstrict:module@cpu"
 # check = "outputs"
 # kind = "crash"

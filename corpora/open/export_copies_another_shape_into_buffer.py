@@ -10,8 +10,8 @@
 # reach-because = "a cache that grows by torch.cat: the program fails on its own example"
 # topics = ["kv-cache", "buffers"]
 # cause = """
-# _make_fx_helper ends the graph with a copy_ into each buffer that was assigned, and does not ask whether
-# the new value has the shape and dtype of the old one."""
+# `_make_fx_helper` ends the graph with a copy_ into each assigned buffer, without asking if the shape is the
+# same. The shape of a buffer is fixed at export, so that export should refuse the model in plain words."""
 # path = "nonstrict:module@cpu"
 # check = "outputs"
 # kind = "crash"

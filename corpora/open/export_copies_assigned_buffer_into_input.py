@@ -10,8 +10,8 @@
 # reach-because = "an optional buffer before a counter: the caller's tensor is overwritten, silently"
 # topics = ["buffers", "arguments"]
 # cause = """
-# _make_fx_helper looks up the input of an assigned buffer by its number among all buffers of the root. One
-# that is None has no input, so that the next input, a buffer or the user's, gets the value."""
+# `_make_fx_helper` finds the graph input of an assigned buffer by its number among all buffers. A buffer that
+# is None has no graph input, so that the next one is taken, here x. It should look for the name."""
 # path = "nonstrict:module@cpu"
 # check = "inputs"
 # kind = "mismatch"

@@ -10,8 +10,8 @@
 # reach-because = "a preserved submodule that puts results into a list it is given"
 # topics = ["containers"]
 # cause = """
-# pre_hook in _wrap_submodule takes the arguments apart and passes new containers on, so the caller's list
-# never changes."""
+# The pre_hook in `_wrap_submodule` flattens the arguments and passes new containers on. It should pass the
+# containers of the caller: preserving a signature must not change results."""
 # path = "nonstrict+preserve:unflatten@cpu"
 # check = "outputs"
 # kind = "mismatch"

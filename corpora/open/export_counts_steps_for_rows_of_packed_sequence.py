@@ -11,8 +11,8 @@
 # evidence = ["https://github.com/pytorch/pytorch/issues/171978"]
 # topics = ["recurrent"]
 # cause = """
-# The fake implementation of _pack_padded_sequence takes the number of steps for that of packed rows, and the
-# dtype of the data for that of the batch sizes."""
+# The number of rows is the sum of the lengths, which depends on data. The fake implementation of
+# `_pack_padded_sequence` returns the padded length in its place. It should return an unbacked size."""
 # path = "nonstrict:module@cpu"
 # check = "outputs"
 # kind = "mismatch"

@@ -10,8 +10,9 @@
 # reach-because = "a preserved submodule called with and without a keyword"
 # topics = ["arguments", "shared-modules"]
 # cause = """
-# update_module_call_signatures keeps in_spec and out_spec by the name of the submodule and asserts that
-# all of its calls are alike."""
+# Each call has its own signature in the exported program (`child`, `child@1`). While export traces,
+# `update_module_call_signatures` stores one signature per submodule and asserts that all calls agree. It
+# should store one per call."""
 # path = "nonstrict+preserve:unflatten@cpu"
 # check = "outputs"
 # kind = "crash"

@@ -10,8 +10,8 @@
 # reach-because = "parameters in a plain list, which an optimizer must be given by hand"
 # topics = ["constants"]
 # cause = """
-# lift_constants_pass takes the data of a parameter that no module has registered. Only its debug log says
-# so."""
+# `lift_constants_pass` makes a constant of a parameter that is not registered, and takes its `.data`. Only
+# the debug log says so. It should warn or refuse."""
 # path = "nonstrict:module@cpu"
 # check = "outputs"
 # kind = "mismatch"

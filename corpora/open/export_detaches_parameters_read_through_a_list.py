@@ -11,8 +11,9 @@
 # evidence = ["https://github.com/pytorch/pytorch/issues/163303"]
 # topics = ["constants"]
 # cause = """
-# Non-strict export traces with fake tensors where parameters are registered; a list or an attribute keeps
-# the real one, which becomes a constant, detached."""
+# For tracing, `_non_strict_export` replaces registered parameters by fake tensors. The list still has the
+# real parameters, which tracing takes for unknown tensors. They should be recognized. Strict export is
+# right."""
 # path = "nonstrict:module@cpu"
 # check = "gradients"
 # kind = "mismatch"

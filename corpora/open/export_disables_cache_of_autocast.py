@@ -10,8 +10,9 @@
 # reach-because = "a weight used several times within autocast: cast each time, gradients round otherwise"
 # topics = ["autocast", "shared-modules"]
 # cause = """
-# make_fx disables the cache of autocast while it traces; autocast.__init__ takes that for the default of
-# cache_enabled, and __enter__ records it."""
+# With the cache, a weight is cast once, and its gradients are added in bfloat16. The program casts it at each
+# use, and adds the gradients in float32. make_fx disables the cache while it traces, and `autocast.__enter__`
+# records this as if the user had asked for it. Strict export records None, and agrees with eager."""
 # path = "nonstrict:module@cpu"
 # check = "gradients"
 # kind = "mismatch"

@@ -14,8 +14,9 @@
 # ]
 # topics = ["buffers", "moving-averages"]
 # cause = """
-# register_buffer_assignment_hook compares the _buffers of the module with those of the root, and so notes
-# assignments in the root module alone."""
+# The hook that records assignments asks `_mod._buffers is mod._buffers`, which is true of the root module
+# only. It should record assignments in submodules, too. (`torch.compiler.disable` is there because strict
+# export loses all assignments, for another reason.)"""
 # path = "nonstrict:module@cpu"
 # check = "state"
 # kind = "mismatch"

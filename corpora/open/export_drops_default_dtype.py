@@ -10,8 +10,8 @@
 # reach-because = "a part that needs float64 and sets the default dtype: computed in float32"
 # topics = ["dtypes"]
 # cause = """
-# set_default_dtype is a call into C++ that no mode sees, and a factory without dtype is recorded without one:
-# the program asks for the default when it runs."""
+# Export records `linspace` without a dtype, so that the default dtype of the caller decides when the program
+# runs. `set_default_dtype` is not recorded. Export should record the dtype, or refuse `set_default_dtype`."""
 # path = "nonstrict:module@cpu"
 # check = "outputs"
 # kind = "mismatch"

@@ -9,9 +9,7 @@
 # reach = "occasional"
 # reach-because = "hooks that scale, clip or reverse gradients, in a model that is trained after export"
 # topics = ["hooks"]
-# cause = """
-# Tensor.register_hook calls no operator: the hook is put on a fake tensor of the trace, and no graph records
-# it."""
+# cause = "`Tensor.register_hook` calls no operator, so that no graph records it. Export should refuse it."
 # path = "nonstrict:module@cpu"
 # check = "gradients"
 # kind = "mismatch"

@@ -10,8 +10,8 @@
 # reach-because = "prediction, or a frozen encoder, in inference mode: gradients flow through it"
 # topics = ["no-grad"]
 # cause = """
-# A C++ guard enters inference mode, which no torch function mode sees: export records no_grad, and drops
-# inference_mode."""
+# Export records no_grad blocks. It does not see inference_mode, which a C++ guard enters. It should record
+# it, for example as no_grad."""
 # path = "nonstrict:module@cpu"
 # check = "outputs"
 # kind = "mismatch"

@@ -10,8 +10,8 @@
 # reach-because = "models that seed their noise in forward, so that every call draws the same"
 # topics = ["random"]
 # cause = """
-# torch.manual_seed is Python and calls no operator, so the trace runs it for real and records nothing. Strict
-# export refuses it."""
+# `torch.manual_seed` calls no operator: tracing runs it for real and records nothing, so that export also
+# seeds the generator of the process. Strict export refuses it; non-strict export should, too."""
 # path = "nonstrict:module@cpu"
 # check = "outputs"
 # kind = "mismatch"

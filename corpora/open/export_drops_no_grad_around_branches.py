@@ -10,8 +10,9 @@
 # reach-because = "torch.cond and a no_grad block in one model"
 # topics = ["no-grad", "control-flow"]
 # cause = """
-# split_module moves get_attr nodes of branches to the front of a piece, which then no longer begins with
-# the change of grad mode and is inlined as a piece without one."""
+# Export splits the graph where the grad mode changes. `split_module` moves the get_attr nodes of the branches
+# to the front of a part. The part then no longer begins with the change of grad mode, and
+# `_is_set_grad_enabled_sub_mod` takes it for one without a change. The nodes should stay where they are."""
 # path = "nonstrict:module@cpu"
 # check = "outputs"
 # kind = "mismatch"

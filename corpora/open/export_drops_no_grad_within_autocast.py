@@ -10,8 +10,9 @@
 # reach-because = "no_grad in an autocast block, for a target, say: silently wrong gradients"
 # topics = ["no-grad", "autocast"]
 # cause = """
-# _is_set_grad_enabled_sub_mod looks at the first node of a part of the graph; within autocast, split_module
-# has put _enter_autocast there, and the call of _set_grad_enabled behind it is removed."""
+# Export splits the graph where the grad mode changes, and enters autocast again at the start of each part.
+# `_is_set_grad_enabled_sub_mod` looks at the first node of a part only, finds autocast, and does not see
+# no_grad."""
 # path = "nonstrict:module@cpu"
 # check = "gradients"
 # kind = "mismatch"

@@ -10,8 +10,9 @@
 # reach-because = "a scan whose body reads a tensor that is no buffer"
 # topics = ["control-flow", "constants"]
 # cause = """
-# trace_scan clones a constant with clone_input, which asks for the address of a copy that is allocated under
-# the fake mode."""
+# Non-strict export leaves `k` a real tensor. `trace_scan` clones it with `clone_input`, which allocates
+# memory and aligns it like the original. Under the fake mode this memory is fake and has no address.
+# `clone_input` should use `torch.clone` there."""
 # path = "nonstrict:module@cpu"
 # check = "outputs"
 # kind = "crash"

@@ -10,8 +10,8 @@
 # reach-because = "copy.copy(x) in forward, in place of x.clone(), mostly where a cache is copied"
 # topics = ["copies"]
 # cause = """
-# Tensor.__reduce_ex__ rebuilds a fake tensor with the device that it pretends to be on, and
-# FakeTensor.__new__ asserts meta."""
+# `Tensor.__reduce_ex__` rebuilds the fake tensor with device cpu, and `FakeTensor.__new__` asserts that the
+# device is meta. A copy of a tensor should be recorded, for example as detach."""
 # path = "nonstrict:module@cpu"
 # check = "outputs"
 # kind = "crash"

@@ -10,8 +10,9 @@
 # reach-because = "`.data` in forward(), and an example input that is a view"
 # topics = ["data-attribute", "views"]
 # cause = """
-# The getter of Tensor.data calls the fake tensor without its mode. Its cache compares the memory of a view
-# with the size of the base of the input, under the proxy mode, to which the size of a base is unknown."""
+# No size is dynamic, but export gives the base of the view a symbolic size. The cache of fake tensors
+# compares the memory of the view with this size, while the proxy mode is on, which does not know it. It
+# should compare outside of the mode."""
 # path = "nonstrict:module@cpu"
 # check = "outputs"
 # kind = "crash"

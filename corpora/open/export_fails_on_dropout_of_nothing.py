@@ -10,8 +10,8 @@
 # reach-because = "dropout of a boolean tensor without elements"
 # topics = ["random"]
 # cause = """
-# The decomposition native_dropout looks at the dtype before it asks whether there are elements, the kernel
-# after."""
+# Dropout cannot scale booleans, but here is nothing to scale. The kernel asks first whether there are
+# elements; the decomposition `native_dropout` looks at the dtype first."""
 # path = "nonstrict:module@cpu"
 # check = "outputs"
 # kind = "crash"

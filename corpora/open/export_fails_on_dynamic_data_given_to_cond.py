@@ -10,8 +10,9 @@
 # reach-because = "an assignment to the .data of an input of dynamic size; torch does not trace it anyway"
 # topics = ["control-flow", "data-attribute", "dynamic-sizes"]
 # cause = """
-# MetaConverter.meta_storage makes the storage of a tensor that is not a view with a size from the ShapeEnv
-# of export. Dynamo, which traces the branches, has another ShapeEnv, which does not know its symbols."""
+# Dynamo, which traces the branches of torch.cond, has another ShapeEnv than export.
+# `MetaConverter.meta_storage` gives the storage of the fake tensor a size from the ShapeEnv of export, which
+# the other one does not know: "vr must not be None"."""
 # path = "nonstrict+dynamic:module@cpu"
 # check = "outputs"
 # kind = "crash"

@@ -10,8 +10,9 @@
 # reach-because = "dynamic sizes of keywords that **kwargs takes"
 # topics = ["dynamic-sizes", "arguments"]
 # cause = """
-# _get_range_constraints puts each keyword that **kwargs takes next to the arguments, where it is already
-# one level down, so that no spec has that structure."""
+# dynamic_shapes names the parameter, as export demands: {"options": {"scale": ...}}. `_get_range_constraints`
+# puts each keyword next to `options`, where it is already, so that arguments and dynamic_shapes no longer
+# have the same structure."""
 # path = "nonstrict:module@cpu"
 # check = "outputs"
 # kind = "crash"

@@ -10,8 +10,8 @@
 # reach-because = "a column of a matrix with dynamic rows, given to torch.cond"
 # topics = ["control-flow", "dynamic-sizes"]
 # cause = """
-# _automatic_dynamic looks for SymInts among the sizes alone; a tensor with static sizes and a symbolic
-# stride goes on to a dict lookup of that stride."""
+# Dynamo traces the branches. `_automatic_dynamic` treats a tensor as dynamic if one of its sizes is symbolic,
+# and does not ask for strides. It looks each stride up in a dict, and a SymInt cannot be hashed."""
 # path = "nonstrict:module@cpu"
 # check = "outputs"
 # kind = "crash"
@@ -30,7 +30,7 @@
 # fix = "dynamic_stride_alone"
 # upstream = ""
 # upstream-searched = "2026-11-26"
-# at-fault = "torch/_dynamo/variables/builder.py, _automatic_dynamic: looks for SymInts among the sizes alone"
+# at-fault = "torch/_dynamo/variables/builder.py, _automatic_dynamic: looks for SymInts in the sizes only"
 # workaround = "code"
 #
 # [tool.exportdiff.versions]

@@ -10,8 +10,8 @@
 # reach-because = "resize_ to fixed sizes in a model with dynamic ones"
 # topics = ["dynamic-sizes", "in-place"]
 # cause = """
-# generic_set_sizes_contiguous takes new sizes that are all numbers for those of an ordinary tensor, and
-# calls set_sizes_contiguous, which refuses tensors with symbolic sizes."""
+# If all new sizes are numbers, `generic_set_sizes_contiguous` takes the tensor for an ordinary one and calls
+# `set_sizes_contiguous`, which refuses tensors with symbolic sizes. It should ask the tensor."""
 # path = "nonstrict:module@cpu"
 # check = "outputs"
 # kind = "crash"

@@ -10,8 +10,9 @@
 # reach-because = "an expanded tensor copied to itself, which does nothing: export fails"
 # topics = ["in-place", "views"]
 # cause = """
-# meta_copy_ asks whether elements of the written tensor overlap; the operator returns before that where a
-# tensor is copied to itself."""
+# The kernel of copy_ returns at once if both tensors are the same. `meta_copy_` first asks whether elements
+# of the written tensor overlap: "more than one element of the written-to tensor refers to a single memory
+# location"."""
 # path = "nonstrict:module@cpu"
 # check = "outputs"
 # kind = "crash"

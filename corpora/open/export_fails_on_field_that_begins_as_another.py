@@ -7,11 +7,12 @@
 # title = "ep.module(): SyntaxError for a namedtuple with the fields value and value_max"
 # harm = "obscure error"
 # reach = "occasional"
-# reach-because = "a namedtuple with the fields value and value_max: ep.module() fails"
+# reach-because = "a namedtuple with the fields value and value_max"
 # topics = ["containers", "names"]
 # cause = """
-# _convert_guards_code_to_fn replaces the path of each input wherever it occurs in the text of a guard,
-# also where it is the beginning of a longer path."""
+# `_convert_guards_code_to_fn` replaces the path of each input in the code of a guard by `args[0]` and so on.
+# `L['x'].value` is also the beginning of `L['x'].value_max`, which becomes `args[0]_max`. It should replace
+# longer paths first."""
 # path = "nonstrict:module@cpu"
 # check = "outputs"
 # kind = "crash"

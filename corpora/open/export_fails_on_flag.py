@@ -10,8 +10,9 @@
 # reach-because = "a member of an enum.Flag as an argument"
 # topics = ["arguments"]
 # cause = """
-# _check_val takes everything that is Iterable for a container, and iterates over it. A member of an enum.Flag
-# iterates over its members, and a single one contains itself."""
+# `_check_val` in torch/_export/verifier.py checks the items of everything that is Iterable. A Flag is:
+# iterating over `Mode.FAST` gives `Mode.FAST` again, without end. Members of enumerations should be accepted
+# as they are."""
 # path = "nonstrict:module@cpu"
 # check = "outputs"
 # kind = "crash"

@@ -10,8 +10,9 @@
 # reach-because = "noise of the shape of an input whose batch is dynamic, where generator= is written out"
 # topics = ["random", "dynamic-sizes"]
 # cause = """
-# The fake kernel of constructors calls the overload rand.generator on the meta device, where it has no kernel
-# that takes symbolic sizes."""
+# With `generator=`, another overload of the operator is called. The fake kernel calls it on the meta device,
+# for which it has no kernel that takes symbolic sizes: "SymIntArrayRef expected to contain only concrete
+# integers"."""
 # path = "nonstrict:module@cpu"
 # check = "outputs"
 # kind = "crash"

@@ -10,8 +10,8 @@
 # reach-because = "a look-up that is written for one example, and mapped over a batch by torch.vmap"
 # topics = ["vmap", "indexing"]
 # cause = """
-# _NonStrictTorchFunctionHandler redirects indexing by an integer tensor of no dimensions to torch.select with
-# its item(), which an index inside of torch.vmap does not have."""
+# The model does not call item(). `_NonStrictTorchFunctionHandler` replaces indexing by a scalar tensor with
+# `torch.select(table, 0, i.item())`. It should not do this for a batched tensor."""
 # path = "nonstrict:module@cpu"
 # check = "outputs"
 # kind = "crash"

@@ -10,8 +10,8 @@
 # reach-because = "a buffer that keeps the last input: export fails"
 # topics = ["buffers"]
 # cause = """
-# _make_fx_helper gives the copy_ that writes an assigned buffer back the metadata of the node assigned
-# from; that of a placeholder has no nn_module_stack."""
+# `_make_fx_helper` ends the graph with a copy_ into the buffer, with the metadata of the node that is
+# assigned. An input has no nn_module_stack, and `_verify_nn_module_stack` demands one of the copy_."""
 # path = "nonstrict:module@cpu"
 # check = "outputs"
 # kind = "crash"

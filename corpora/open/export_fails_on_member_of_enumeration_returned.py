@@ -10,8 +10,9 @@
 # reach-because = "a model that returns its mode or status as an Enum cannot be exported"
 # topics = ["arguments"]
 # cause = """
-# Members of enumerations are values of an opaque type since PR 176541: the check of output types takes them,
-# _make_argument_spec takes them for nodes, and the weak dict of get_proxy_slot takes none of an IntEnum."""
+# Since PyTorch PR 176541, the check of output types accepts members of enumerations, but
+# `_make_argument_spec` takes them for nodes. Other types, such as dtypes, are refused with a clear
+# message."""
 # path = "nonstrict:module@cpu"
 # check = "outputs"
 # kind = "crash"

@@ -10,8 +10,8 @@
 # reach-because = "a mode given as an Enum, in a model with a dynamic batch size"
 # topics = ["arguments", "dynamic-sizes"]
 # cause = """
-# make_constraints looks at every input once there is a dynamic size, and raises for what is no int, SymInt or
-# tensor."""
+# `make_constraints` in torch/_export/non_strict_utils.py goes through all inputs if there is a dynamic size.
+# It has no case for members of enumerations. Like an int, they have no constraints."""
 # path = "nonstrict:module@cpu"
 # check = "outputs"
 # kind = "crash"

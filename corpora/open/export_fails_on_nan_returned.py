@@ -9,8 +9,7 @@
 # reach = "occasional"
 # reach-because = "a metric or a score that is undefined for the example, returned as a float"
 # topics = ["arguments"]
-# cause = """
-# The verifier compares outputs with ``!=``, and NaN is not equal to itself."""
+# cause = "The verifier compares constant outputs with `!=`, and NaN is not equal to itself."
 # path = "nonstrict:module@cpu"
 # check = "outputs"
 # kind = "crash"

@@ -10,8 +10,9 @@
 # reach-because = "a preserved submodule that gets a member of an IntEnum"
 # topics = ["arguments"]
 # cause = """
-# unwrap_proxy looks up every opaque value in a table of weak references. Members of an IntEnum are opaque
-# since PR 176541, but Python has no weak references to ints."""
+# To record a preserved call, `unwrap_proxy` looks up each argument. Since PyTorch PR 176541, members of
+# enumerations are "opaque values", which are kept in a WeakKeyDictionary, and Python cannot make a weak
+# reference to an int. Such members are constants in the graph, so that no look-up is needed."""
 # path = "nonstrict+preserve:unflatten@cpu"
 # check = "outputs"
 # kind = "crash"

@@ -10,8 +10,8 @@
 # reach-because = "a shared submodule, preserved by one name and called twice by the other"
 # topics = ["shared-modules", "names"]
 # cause = """
-# CollectTracepointsPass copies the signature of the name that a submodule is called by for each further
-# call, also where only another name is preserved."""
+# For the second call, `CollectTracepointsPass` copies the signature of `second`, which has none. Only later
+# it compares `fqn` with `path`, and would find that `second` is not preserved."""
 # path = "nonstrict+preserve_leaves:unflatten@cpu"
 # check = "outputs"
 # kind = "crash"

@@ -10,8 +10,8 @@
 # reach-because = "a parameter that requires gradients written into integers"
 # topics = ["dtypes", "in-place"]
 # cause = """
-# derivatives.yaml calls fill_.Tensor differentiable for integers too, and while export traces an operator
-# that needs the gradient follows within the assignment."""
+# derivatives.yaml calls `fill_.Tensor` differentiable also for integers, so that x gets a gradient history.
+# In eager, nothing uses it. Export runs one more operator for the assignment, which raises."""
 # path = "nonstrict:module@cpu"
 # check = "outputs"
 # kind = "crash"

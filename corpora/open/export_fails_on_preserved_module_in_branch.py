@@ -10,8 +10,9 @@
 # reach-because = "preserve_module_call_signature of a module that a branch of torch.cond calls"
 # topics = ["control-flow"]
 # cause = """
-# A hook notes the arguments of a preserved module in a dict. Dynamo traces the branch together with the hook,
-# and refuses a write to a dict that is outside of the branch."""
+# A hook stores the arguments of each preserved call in a dict. Dynamo traces the branch together with the
+# hook, and refuses a write to a dict outside of the branch. Without preserve_module_call_signature, the model
+# exports."""
 # path = "nonstrict+preserve:unflatten@cpu"
 # check = "outputs"
 # kind = "crash"

@@ -10,8 +10,9 @@
 # reach-because = "a dict of inputs with a key like \"it's\""
 # topics = ["containers", "names"]
 # cause = """
-# _convert_guards_code_to_fn writes the guard as the message of its own check, between double quotes, though
-# the guard may have double quotes itself."""
+# Each guard is also the message of its check, and is written between double quotes: "Guard failed:
+# x["it's"].size()[0] == 1". For this key, the guard has double quotes itself. The message should be written
+# with `repr`."""
 # path = "nonstrict:module@cpu"
 # check = "outputs"
 # kind = "crash"

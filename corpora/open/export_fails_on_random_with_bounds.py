@@ -10,8 +10,8 @@
 # reach-because = "a model that draws random integers with Tensor.random_"
 # topics = ["random", "in-place"]
 # cause = """
-# add_global writes an operator by its qualified name, and the overload of random_ with two bounds is called
-# from, a keyword of Python."""
+# The overload of random_ with two bounds is called `from`, a keyword of Python. FX writes
+# `torch.ops.aten.random_.from(...)` into its code, which does not compile. It should use getattr."""
 # path = "nonstrict:module@cpu"
 # check = "outputs"
 # kind = "crash"

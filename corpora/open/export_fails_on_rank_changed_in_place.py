@@ -10,8 +10,9 @@
 # reach-because = "unsqueeze_ on an input"
 # topics = ["in-place"]
 # cause = """
-# fakify notes the fake inputs themselves for guard production, which runs after the model has changed
-# their sizes."""
+# `unsqueeze_` changes the fake input itself. After tracing, `produce_guards_verbose` makes guards for this
+# fake input with its new rank, and looks for constraints that were made for the old rank. It should use the
+# shape from before. The same mistake of Dynamo is PyTorch issue 93610."""
 # path = "nonstrict:module@cpu"
 # check = "outputs"
 # kind = "crash"

@@ -10,8 +10,9 @@
 # reach-because = "models with a scripted part, which strict=True refuses with a clear message"
 # topics = ["graph-modules"]
 # cause = """
-# While torch.compiler.is_exporting(), ScriptMethod.__call__ calls __wrapped__, a bound method, and gives it
-# the ScriptMethod as first argument."""
+# While torch.export traces, `ScriptMethod.__call__` calls `__wrapped__`, a bound method, and passes itself as
+# the first argument. Strict export, and export of a model that is scripted as a whole, refuse it in plain
+# words; this should, too."""
 # path = "nonstrict:module@cpu"
 # check = "outputs"
 # kind = "crash"

@@ -10,8 +10,9 @@
 # reach-because = "t_() on an input that is a view of another tensor, then its stride as a number"
 # topics = ["in-place", "views"]
 # cause = """
-# fakify makes the sizes of the input static, but those of its base symbols, which produce_guards knows
-# from no input: t_() leads back to them."""
+# Export makes the sizes of the input static, but not those of its base. `t_()` leads back to the base, so
+# that a size of the base gets into a guard without a source: "sources must not be empty". A copy of the input
+# exports."""
 # path = "nonstrict:module@cpu"
 # check = "outputs"
 # kind = "crash"

@@ -10,8 +10,8 @@
 # reach-because = "a torch.Size among the inputs, next to a dynamic size"
 # topics = ["dynamic-sizes", "arguments"]
 # cause = """
-# make_constraints compares the spec with the inputs as they came, in which a torch.Size is no tuple;
-# tracing has compared it with inputs in which it is one."""
+# In dynamic_shapes, torch demands a tuple for a torch.Size. After tracing, `make_constraints` compares
+# dynamic_shapes with the inputs again, and this time does not accept a tuple for a torch.Size."""
 # path = "nonstrict:module@cpu"
 # check = "outputs"
 # kind = "crash"
@@ -31,7 +31,7 @@
 # upstream = "https://github.com/pytorch/pytorch/issues/149158"
 # upstream-match = "place"
 # upstream-searched = "2026-11-26"
-# at-fault = "torch/_export/non_strict_utils.py, make_constraints: flattens the inputs as they came"
+# at-fault = "torch/export/dynamic_shapes.py, _tree_map_with_path: a torch.Size is taken apart into a list"
 # workaround = "code"
 #
 # [tool.exportdiff.versions]

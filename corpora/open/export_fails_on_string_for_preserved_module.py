@@ -10,8 +10,9 @@
 # reach-because = "a preserved submodule that takes a string flag"
 # topics = ["arguments"]
 # cause = """
-# check_flattened lets strings pass as arguments of a preserved call, and extract_val, which notes what
-# they look like, knows numbers and None but no strings."""
+# `check_flattened` in torch/_export/wrappers.py allows strings as arguments of preserved calls. They are
+# passed to the operator `_export_tracepoint`, and `extract_val`, which records its results, has no case for
+# strings."""
 # path = "nonstrict+preserve:unflatten@cpu"
 # check = "outputs"
 # kind = "crash"

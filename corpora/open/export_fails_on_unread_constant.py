@@ -10,7 +10,8 @@
 # reach-because = "a tensor attribute that is looked at and not used"
 # topics = ["constants", "unused-results"]
 # cause = """
-# _unused_constant takes the first user of a constant without asking whether there is one."""
+# Dead code elimination leaves a get_attr node without users. `_unused_constant` takes its first user with
+# `next()`, without asking whether there is one."""
 # path = "nonstrict:module@cpu"
 # check = "outputs"
 # kind = "crash"

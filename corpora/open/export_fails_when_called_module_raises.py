@@ -10,8 +10,8 @@
 # reach-because = "a model that tries one submodule, and takes another one if the first raises"
 # topics = ["exceptions"]
 # cause = """
-# Tracer.call_module puts the submodule on its stack, and does not take it off if the call raises. At the
-# end of the call above, another module than expected is on top."""
+# `Tracer.call_module` puts the submodule on a stack and takes it off after the call, but not if the call
+# raises. It should use try and finally."""
 # path = "nonstrict:module@cpu"
 # check = "outputs"
 # kind = "crash"

@@ -11,8 +11,9 @@
 # evidence = ["https://github.com/pytorch/pytorch/issues/178677"]
 # topics = ["attention", "train-eval"]
 # cause = """
-# TransformerEncoder.forward leaves its fast path when it is traced, because it cannot look at the mask there,
-# and only the fast path fills the padded positions of its result with zeros."""
+# In eval mode under no_grad, `TransformerEncoder.forward` computes with a nested tensor, which has no padded
+# positions, and then pads its result with zeros. While it is traced it cannot look at the mask, and computes
+# without a nested tensor. It should also fill the padded positions with zeros there."""
 # path = "nonstrict:module@cpu"
 # check = "outputs"
 # kind = "mismatch"

@@ -10,8 +10,9 @@
 # reach-because = "a torch.fx graph that calls a module with children, exported, and read by module"
 # topics = ["graph-modules", "names"]
 # cause = """
-# The interpreter of a graph module preserves the module stacks of its nodes, which end with the module that
-# the graph calls, and _ModuleStackTracer.create_node keeps them."""
+# For a GraphModule, `_ModuleStackTracer.create_node` keeps the module stack of the node that the Interpreter
+# runs. This node is the call of `block`, so that the stack ends there. It should add the modules that are
+# called below. Exported without torch.fx, the model has both names."""
 # path = "nonstrict:module@cpu"
 # check = "structure"
 # kind = "mismatch"

@@ -11,7 +11,9 @@
 # evidence = ["zoo:transformers/beit", "zoo:module_db/nn.CircularPad1d"]
 # topics = ["views"]
 # cause = """
-# FakeTensorMode._get_output_tensor_from_cache_entry restores the recorded storage offset for views only."""
+# FakeTensorMode keeps a cache of results. It stores the offset of a result, but uses it only for views; other
+# results are made by `empty_strided`, with offset 0. The loop calls the operator twice, so that the second
+# result comes from the cache. The model branches on the offset to make the mistake visible."""
 # path = "nonstrict:module@cpu"
 # check = "outputs"
 # kind = "mismatch"

@@ -10,8 +10,9 @@
 # reach-because = "an update of a plain attribute that is a view of other memory"
 # topics = ["constants", "views"]
 # cause = """
-# For a real tensor, extract_val makes the recorded fake tensor with empty_strided(shape, stride), which
-# begins at the start of its memory."""
+# Non-strict export does not make plain attributes fake, so that `self.count.add_(x)` returns a real tensor.
+# `extract_val` records it as a new fake tensor of the same shape and strides, without the storage offset. It
+# should keep the offset."""
 # path = "nonstrict:module@cpu"
 # check = "fake"
 # kind = "mismatch"
@@ -19,7 +20,7 @@
 # signatures = [["fake", "mismatch", "offset", "aten.add_.Tensor"]]
 # fix = "extract_val_keeps_offset"
 # upstream = ""
-# at-fault = "torch/fx/experimental/proxy_tensor.py, extract_val: empty_strided of shape and stride alone"
+# at-fault = "torch/fx/experimental/proxy_tensor.py, extract_val: empty_strided without the storage offset"
 #
 # [tool.exportdiff.versions]
 # "2.9.1" = "shows"

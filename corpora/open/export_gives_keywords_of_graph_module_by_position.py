@@ -10,8 +10,8 @@
 # reach-because = "keyword arguments of a traced model, in another order or with a default left out"
 # topics = ["graph-modules", "arguments"]
 # cause = """
-# Non-strict export runs a GraphModule with an Interpreter, and gives it keyword arguments by position, in the
-# order of the caller."""
+# Non-strict export runs a GraphModule with an Interpreter, which takes positional arguments only. It passes
+# `kwargs.values()` in the order of the caller. It should use the order of the parameters."""
 # path = "nonstrict:module@cpu"
 # check = "outputs"
 # kind = "mismatch"

@@ -10,8 +10,9 @@
 # reach-because = "an argument called flat_args, and a branch on its size"
 # topics = ["names", "dynamic-sizes"]
 # cause = """
-# Strict export calls its inputs flat_args[0], flat_args[1] and so on in guards. _force_ep_signature_match
-# replaces these names in the guards of a non-strict export as well."""
+# The guard is `flat_args[0].size()[0] % 2 == 0`. In the guards of a strict export, `flat_args[0]` means the
+# first input, here x. `_force_ep_signature_match` replaces it by x, although this export was not strict. So
+# the program checks the size of x, and runs the branch for even sizes."""
 # path = "nonstrict:module@cpu"
 # check = "outputs"
 # kind = "mismatch"

@@ -10,8 +10,10 @@
 # reach-because = "a tuple x and another argument called x_0"
 # topics = ["names", "containers", "dynamic-sizes"]
 # cause = """
-# _force_gm_signature_match renames x[0] in guards to x_0, the name that the first value of *x would have,
-# also where x is a tuple and x_0 another argument."""
+# The guard is `x[0].size()[0] % 2 == 0`. The values of `*x` are called x_0, x_1, ... in an exported program,
+# so `_force_gm_signature_match` renames x[0] to x_0. It should do this only if the model has `*x`: here x is
+# a tuple, and x_0 another argument. The program checks the size of that, and runs the branch for even
+# sizes."""
 # path = "nonstrict:module@cpu"
 # check = "outputs"
 # kind = "mismatch"

@@ -10,8 +10,9 @@
 # reach-because = "Dim.DYNAMIC and a branch on whether a size is even: the first odd batch fails"
 # topics = ["dynamic-sizes"]
 # cause = """
-# Export turns a branch on a size into a guard of the module. If the guard is no range, as size % 2 == 0, then
-# range_constraints do not show it, and Dim.DYNAMIC, which should fail if it is specialized, lets it pass."""
+# Export turns the branch on `size % 2 == 0` into a guard. The documentation says that Dim.DYNAMIC raises if a
+# size is specialized. `produce_guards` checks this only for guards that are a range. Neither export nor
+# `range_constraints` shows the restriction."""
 # path = "nonstrict:module@cpu"
 # check = "guards"
 # kind = "crash"

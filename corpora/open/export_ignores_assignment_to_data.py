@@ -10,8 +10,8 @@
 # reach-because = "`.data =` in forward(): silently ignored"
 # topics = ["data-attribute"]
 # cause = """
-# The setter of Tensor.data changes the fake tensor in C++ and calls no operator, so
-# PreDispatchTorchFunctionMode records nothing and the proxy goes on standing for the old value."""
+# The setter of Tensor.data works in C++ and calls no operator, so that PreDispatchTorchFunctionMode records
+# nothing. It should record or refuse it."""
 # path = "nonstrict:module@cpu"
 # check = "outputs"
 # kind = "mismatch"

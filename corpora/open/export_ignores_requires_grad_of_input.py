@@ -11,8 +11,8 @@
 # evidence = ["https://github.com/pytorch/pytorch/issues/146719"]
 # topics = ["autograd"]
 # cause = """
-# requires_grad_ sets a flag in C++ and calls no operator, and PreDispatchTorchFunctionMode passes it on
-# without a record."""
+# requires_grad_ sets a flag in C++ and calls no operator. PreDispatchTorchFunctionMode records nothing; it
+# should record or refuse it. `program(x).sum().backward()` raises, where eager fills `x.grad`."""
 # path = "nonstrict:module@cpu"
 # check = "inputs"
 # kind = "mismatch"

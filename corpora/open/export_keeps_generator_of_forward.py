@@ -10,8 +10,9 @@
 # reach-because = "noise from a Generator that forward seeds, so that every call draws the same"
 # topics = ["random"]
 # cause = """
-# lift_constants_pass takes any object that the graph mentions for a constant. The Generator is made and
-# seeded while export traces, and the program passes that one object to every call."""
+# The Generator is created once, while export traces. `lift_constants_pass` makes a constant of it, and each
+# call continues its sequence. Export should refuse it. (unflatten raises AssertionError for such a
+# program.)"""
 # path = "nonstrict:module@cpu"
 # check = "outputs"
 # kind = "mismatch"

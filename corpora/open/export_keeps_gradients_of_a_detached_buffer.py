@@ -10,8 +10,8 @@
 # reach-because = "a recurrent state in a buffer, truncated by detach(), and trained after export"
 # topics = ["no-grad", "buffers", "recurrent"]
 # cause = """
-# _make_fx_helper writes an assigned value into the memory of the buffer with copy_, which leaves the buffer
-# the history of what forward wrote into it before."""
+# `_make_fx_helper` writes an assigned buffer back with copy_ into its memory. The buffer keeps the history of
+# what forward wrote into it before, and the next backward continues into this call. It should be detached."""
 # path = "nonstrict:module@cpu"
 # check = "state"
 # kind = "mismatch"

@@ -11,8 +11,8 @@
 # evidence = ["zoo:transformers/segformer", "https://github.com/pytorch/pytorch/issues/155114"]
 # topics = ["attributes", "kv-cache"]
 # cause = """
-# _restore_all_module_attributes updates each module's __dict__ with the old values, and so keeps
-# attributes that did not exist before."""
+# Non-strict export restores all attributes after tracing, with `module.__dict__.update(old)`. This does not
+# delete attributes that are new. The cached fake tensor stays on the model."""
 # path = "nonstrict:module@cpu"
 # check = "purity"
 # kind = "mismatch"

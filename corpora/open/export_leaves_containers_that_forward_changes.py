@@ -11,8 +11,8 @@
 # evidence = ["https://github.com/huggingface/transformers/pull/33179"]
 # topics = ["kv-cache", "containers"]
 # cause = """
-# Both modes of export run forward on containers that they have put together from the tensors. What forward
-# does to these is lost, and nothing looks whether it did anything."""
+# Export runs forward with new containers, which it makes from the tensors. Changes of these containers are
+# lost, and nothing warns. Export should refuse them."""
 # path = "nonstrict:module@cpu"
 # check = "inputs"
 # kind = "mismatch"

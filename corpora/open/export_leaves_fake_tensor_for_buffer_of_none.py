@@ -11,8 +11,9 @@
 # evidence = ["https://github.com/pytorch/pytorch/issues/163189"]
 # topics = ["buffers", "kv-cache"]
 # cause = """
-# _detect_attribute_assignment restores only attributes that not every nn.Module has: what forward makes of a
-# buffer that was None, of training flags and of children stays."""
+# Non-strict export restores attributes after tracing, except those that every nn.Module has, such as the dict
+# of buffers. So the fake tensor stays in it. `_detect_attribute_assignment` should restore buffers as
+# well."""
 # path = "nonstrict:module@cpu"
 # check = "purity"
 # kind = "mismatch"

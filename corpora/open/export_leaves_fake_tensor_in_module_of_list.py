@@ -10,8 +10,9 @@
 # reach-because = "a helper kept in a list, to hide its weights, that updates a statistic"
 # topics = ["buffers", "moving-averages", "constants"]
 # cause = """
-# _detect_attribute_assignment restores the attributes of the modules that named_modules() yields, and
-# so leaves those of modules in a list, tuple or dict as tracing has assigned them."""
+# The helper assigns its buffer. Non-strict export restores the attributes of the modules in
+# `named_modules()`, and the helper is not among them. So it keeps a fake tensor. (The list keeps the weights
+# of the helper out of the state dict.)"""
 # path = "nonstrict:module@cpu"
 # check = "purity"
 # kind = "mismatch"

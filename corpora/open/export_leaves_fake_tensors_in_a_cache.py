@@ -10,7 +10,8 @@
 # reach-because = "a cache in a separate object, a hook that collects activations; eager breaks"
 # topics = ["kv-cache", "hooks"]
 # cause = """
-# Export puts back what tracing changed in modules and their lists, not in objects or closures."""
+# Export restores attributes of modules and lists in them, but not other objects.
+# `_detect_attribute_assignment` should restore what they contain, or warn."""
 # path = "nonstrict:module@cpu"
 # check = "purity"
 # kind = "mismatch"

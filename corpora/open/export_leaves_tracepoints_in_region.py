@@ -10,8 +10,9 @@
 # reach-because = "a preserved submodule called under no_grad"
 # topics = ["no-grad"]
 # cause = """
-# CollectTracepointsPass.call returns from inside the loop over graph modules, so the tracepoints in bodies
-# of regions stay in the program."""
+# `CollectTracepointsPass.call` should remove the calls of `_export_tracepoint` from all graphs, but it
+# returns in the first round of its loop. They stay in the graph of the no_grad block, and unflatten takes the
+# result of one for a write to state."""
 # path = "nonstrict+preserve:unflatten@cpu"
 # check = "outputs"
 # kind = "crash"

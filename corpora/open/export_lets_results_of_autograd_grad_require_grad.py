@@ -10,7 +10,9 @@
 # reach-because = "forces as the derivative of an energy: .numpy() raises, and training keeps their graph"
 # topics = ["autograd"]
 # cause = """
-# The autograd engine turns grad mode off in C++; the tracer records grad mode only where Python sets it."""
+# Without create_graph, the autograd engine runs backward with gradients off. It switches them off in C++, and
+# the tracer records only changes of the grad mode that Python makes. So the program runs the operators of
+# backward with gradients on."""
 # path = "nonstrict:module@cpu"
 # check = "outputs"
 # kind = "mismatch"

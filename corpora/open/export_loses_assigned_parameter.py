@@ -10,7 +10,8 @@
 # reach-because = "weights that forward clips or replaces; the program goes on with those from before"
 # topics = ["attributes"]
 # cause = """
-# Export takes back what forward assigns; it warns of plain attributes alone."""
+# Export restores what forward assigns, and warns only of plain attributes. It should refuse the assignment of
+# a parameter, as strict export does."""
 # path = "nonstrict:module@cpu"
 # check = "state"
 # kind = "mismatch"

@@ -11,8 +11,9 @@
 # evidence = ["zoo:transformers/bloom"]
 # topics = ["checkpoint", "autograd", "no-grad"]
 # cause = """
-# Autograd switches the grad mode off in C++ while it packs a saved tensor, so a no_grad block in the hook
-# leaves a recorded "off" behind that nothing undoes."""
+# To save its input, the inner checkpoint calls a hook of the outer one, which enters torch.no_grad().
+# Autograd has switched gradients off around the hook, in C++, so that no_grad restores "off" at its end.
+# Export records both changes, but not what C++ does afterwards. So all that follows is in a no_grad block."""
 # path = "nonstrict:module@cpu"
 # check = "outputs"
 # kind = "mismatch"

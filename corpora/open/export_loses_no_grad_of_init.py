@@ -10,7 +10,9 @@
 # reach-because = "a forward that resets a parameter itself; training loops do so between calls"
 # topics = ["no-grad"]
 # cause = """
-# torch.nn.init can be overridden; export's mode, which records no_grad, runs it with itself off."""
+# torch.nn.init writes to the parameter under no_grad. Its functions can be overridden by a torch function
+# mode, and while such a mode handles them it is off. So the mode of export that records no_grad does not see
+# it."""
 # path = "nonstrict:module@cpu"
 # check = "outputs"
 # kind = "crash"

@@ -10,8 +10,8 @@
 # reach-because = "a weight that no module registers, returned twice: two tensors in the program"
 # topics = ["constants", "tied-weights"]
 # cause = """
-# lift_constants_pass remembers which tensors it has lifted, but of a parameter it lifts the data, which
-# is another tensor each time."""
+# `lift_constants_pass` makes one constant of a tensor, however often it is used. For a parameter it takes
+# `.data`, which is another tensor each time, and so it makes a constant for each use."""
 # path = "nonstrict:module@cpu"
 # check = "outputs"
 # kind = "mismatch"

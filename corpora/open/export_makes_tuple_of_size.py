@@ -10,8 +10,8 @@
 # reach-because = "a model that returns x.shape; a caller that asks it for numel()"
 # topics = ["containers"]
 # cause = """
-# proxy_tensor registers torch.Size as a container that is rebuilt as a tuple: the constructor of torch.Size
-# accepts no symbolic sizes."""
+# proxy_tensor registers torch.Size as a container that is rebuilt with `tuple()`, because a torch.Size cannot
+# contain symbolic sizes. It should make a torch.Size if all sizes are numbers."""
 # path = "nonstrict:module@cpu"
 # check = "outputs"
 # kind = "mismatch"

@@ -10,7 +10,9 @@
 # reach-because = "a forward that was wrapped, in a model in which any module has two names"
 # topics = ["names", "shared-modules"]
 # cause = """
-# _ModuleStackTracer.getattr names what is read from a real submodule as if it were read from the root."""
+# If any module has two names, the tracer replaces modules by proxies, to see by which name each is read. The
+# wrapped forward is a method of the real `block`, and `_ModuleStackTracer.getattr` records what it reads as
+# if it were read from the root: `act` instead of `block.act`."""
 # path = "nonstrict+preserve:unflatten@cpu"
 # check = "outputs"
 # kind = "crash"

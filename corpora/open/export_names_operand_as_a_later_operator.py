@@ -10,9 +10,8 @@
 # reach-because = "a pass adds operators to branches, whose operand has the name of a sum: lint raises"
 # topics = ["control-flow", "names"]
 # cause = """
-# placeholder_naming_pass assigns to node.name, and the graph, which names what is added, does not
-# learn of these
-# names."""
+# `placeholder_naming_pass` renames the inputs of the branch with `node.name = ...`, and the graph does not
+# know that this name is used. It should use `node._rename`, which registers the name."""
 # path = "nonstrict+rewritten:module@cpu"
 # check = "outputs"
 # kind = "crash"

@@ -10,8 +10,9 @@
 # reach-because = "models that return a derivative, as forces of an energy: a result without data"
 # topics = ["autograd"]
 # cause = """
-# _wrap_for_grad is not recorded, as _unwrap_for_grad is: the tensor that it returns has no proxy, and each
-# operator that reads it gets a fake constant in its place."""
+# `_wrap_for_grad`, a C++ function, makes the tensor that grad differentiates. No mode sees it, so that this
+# tensor has no proxy, and operators that read it get a fake constant. Export should record it, or refuse
+# torch.func.grad."""
 # path = "nonstrict:module@cpu"
 # check = "outputs"
 # kind = "mismatch"

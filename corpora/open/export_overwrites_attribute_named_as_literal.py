@@ -10,8 +10,10 @@
 # reach-because = "a buffer with a name that export makes up for tensors in forward"
 # topics = ["names", "constants"]
 # cause = """
-# lift_constants_pass calls a tensor that forward makes lifted_tensor_0. In strict mode it sees the state
-# under the names of Dynamo only, and takes a name that a buffer has."""
+# `lift_constants_pass` makes a constant of a tensor that forward creates, and calls it `lifted_tensor_0` if
+# this name is free. In strict mode, the state still has the names that Dynamo gave it, so that the name seems
+# free. Later the buffer gets its own name again, and the constant replaces it. `_remap_constants` should give
+# the constant another name."""
 # path = "strict:module@cpu"
 # check = "outputs"
 # kind = "mismatch"

@@ -10,8 +10,9 @@
 # reach-because = "one tensor under two names as buffers, of which forward assigns one"
 # topics = ["buffers", "tied-weights"]
 # cause = """
-# _make_fx_helper ends the graph with a copy_ into the memory of each assigned buffer, also if other state has
-# this memory."""
+# In eager, the assignment gives `count` another tensor, and `start` stays 0. The exported program copies the
+# new value into the old memory, so that `start` becomes 1. From the second call on, the results are wrong as
+# well. An exported program cannot separate the two names, so that export should refuse the model."""
 # path = "nonstrict:module@cpu"
 # check = "state"
 # kind = "mismatch"

@@ -10,8 +10,8 @@
 # reach-because = "a running state that is read, then updated by assignment"
 # topics = ["buffers", "moving-averages"]
 # cause = """
-# _make_fx_helper ends the graph with a copy_ into each buffer that was assigned, which also changes all
-# that still refers to the old tensor."""
+# In eager, the assignment gives the name another tensor. `_make_fx_helper` ends the graph with a copy_ of the
+# new value into the old tensor, which the program also returns. It should return a clone."""
 # path = "nonstrict:module@cpu"
 # check = "outputs"
 # kind = "mismatch"

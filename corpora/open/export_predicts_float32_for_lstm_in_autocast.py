@@ -10,8 +10,9 @@
 # reach-because = "an LSTM in an autocast block: metadata, and the decomposed program, say float32"
 # topics = ["autocast", "recurrent"]
 # cause = """
-# Export traces with MKL-DNN off, so that lstm_impl takes the operator apart; eager runs the LSTM of MKL-DNN,
-# which autocast has a rule for, and without MKL-DNN the result is float32."""
+# Eager runs the LSTM of oneDNN (MKL-DNN), for which autocast has a rule. Export traces with oneDNN off
+# (`_ignore_backend_decomps`), so that the LSTM is decomposed, and the result is float32. The decomposed
+# program also returns float32."""
 # path = "nonstrict:module@cpu"
 # check = "fake"
 # kind = "mismatch"
@@ -36,6 +37,8 @@
 Eager runs the LSTM of oneDNN (MKL-DNN), for which autocast has a rule. Export traces with oneDNN off
 (`_ignore_backend_decomps`), so that the LSTM is decomposed, and the result is float32. The decomposed program
 also returns float32.
+
+Needs a processor with AVX-512: on others, oneDNN has no LSTM in bfloat16, and eager raises, too.
 """
 
 import sys

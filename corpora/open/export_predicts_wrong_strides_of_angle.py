@@ -10,7 +10,8 @@
 # reach-because = "the angle of a transposed complex tensor: recorded strides are wrong"
 # topics = ["layout", "dtypes"]
 # cause = """
-# meta_angle makes a result like the argument; the kernel for complex numbers makes a contiguous one."""
+# The kernel for complex numbers makes a contiguous result. `meta_angle` uses `empty_like`, which keeps the
+# strides. A compiler that plans views by the recorded strides makes mistakes."""
 # path = "nonstrict:module@cpu"
 # check = "fake"
 # kind = "mismatch"

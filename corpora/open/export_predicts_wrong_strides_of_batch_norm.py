@@ -10,8 +10,9 @@
 # reach-because = "batch norm of a transposed input: recorded strides are wrong, results are right"
 # topics = ["layout", "norms"]
 # cause = """
-# native_batch_norm_helper computes with elementwise operators, which keep the order of the input's
-# strides; the CPU kernel allocates a contiguous or channels-last result."""
+# The CPU kernel makes a contiguous result (or a channels-last one). The decomposition
+# `native_batch_norm_helper` uses elementwise operators, which keep the strides of the input. A compiler that
+# plans views by the recorded strides makes mistakes."""
 # path = "nonstrict:module@cpu"
 # check = "fake"
 # kind = "mismatch"

@@ -10,8 +10,8 @@
 # reach-because = "floor division of two layouts: recorded strides are wrong"
 # topics = ["layout"]
 # cause = """
-# _floor_divide_float ends in where(ne(b, 0), ...), whose first operand is made of the divisor; the kernel
-# takes after the dividend."""
+# The decomposition `_floor_divide_float` ends in `where(ne(b, 0), ...)`, whose result has the strides of its
+# first operand, made from y. A compiler that plans views by the recorded strides makes mistakes."""
 # path = "nonstrict:module@cpu"
 # check = "fake"
 # kind = "mismatch"

@@ -10,8 +10,8 @@
 # reach-because = "nearest interpolation of a transposed signal: recorded strides are wrong"
 # topics = ["layout"]
 # cause = """
-# _upsample_nearest indexes the input, which keeps the order of its strides, and restores what the kernel
-# does for results of four and five dimensions only."""
+# The decomposition `_upsample_nearest` indexes the input, which keeps its strides. It makes the result
+# contiguous, as the kernel does, but only for four and five dimensions. It should do so for three as well."""
 # path = "nonstrict:module@cpu"
 # check = "fake"
 # kind = "mismatch"

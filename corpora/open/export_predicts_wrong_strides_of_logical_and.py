@@ -10,8 +10,8 @@
 # reach-because = "logical_and of a transposed tensor and a broadcast one: recorded strides are wrong"
 # topics = ["layout"]
 # cause = """
-# The reference broadcasts the operands and then compares them with 0, which makes a contiguous copy of what
-# was broadcast; the result takes after this copy, in the kernel after the operands."""
+# The reference first broadcasts the operands, then compares each with 0. For the broadcast operand, this
+# makes a contiguous copy, and the result follows its strides. It should compare first."""
 # path = "nonstrict:module@cpu"
 # check = "fake"
 # kind = "mismatch"

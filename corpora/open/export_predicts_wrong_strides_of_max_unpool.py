@@ -10,8 +10,8 @@
 # reach-because = "MaxUnpool2d in channels last: views of the result fail once compiled"
 # topics = ["layout"]
 # cause = """
-# The decomposition fills contiguous zeros; the CPU kernel allocates its result in the memory format of the
-# image."""
+# The CPU kernel makes its result in the memory format of the image. The decomposition fills contiguous zeros.
+# So views of the result can fail in compiled code."""
 # path = "nonstrict:module@cpu"
 # check = "fake"
 # kind = "mismatch"

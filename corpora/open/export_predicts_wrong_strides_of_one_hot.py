@@ -10,8 +10,9 @@
 # reach-because = "one_hot of transposed classes: recorded strides are wrong"
 # topics = ["layout"]
 # cause = """
-# The decomposition compares the classes with a range, and a comparison keeps the strides of what it
-# compares; the kernel fills a new contiguous tensor."""
+# The kernel fills a new contiguous tensor. The decomposition compares `self.unsqueeze(-1)` with a range, and
+# a comparison keeps the strides of its operand. A compiler that plans views by the recorded strides makes
+# mistakes."""
 # path = "nonstrict:module@cpu"
 # check = "fake"
 # kind = "mismatch"

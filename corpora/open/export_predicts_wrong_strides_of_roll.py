@@ -10,8 +10,8 @@
 # reach-because = "roll of an image in channels last: views of the result fail once compiled"
 # topics = ["layout"]
 # cause = """
-# The reference implementation selects by index, whose result is contiguous; the CPU kernel concatenates two
-# slices, whose result has the memory format of the image."""
+# The CPU kernel concatenates two slices, which keeps the memory format. The reference uses `index_select`,
+# whose result is contiguous. So views of the result can fail in compiled code."""
 # path = "nonstrict:module@cpu"
 # check = "fake"
 # kind = "mismatch"

@@ -10,8 +10,9 @@
 # reach-because = "a preserved submodule with a forward pre-hook, replaced: the hook silently runs twice"
 # topics = ["hooks"]
 # cause = """
-# _wrap_submodule registers the pre-hook that notes the arguments after those of the module, so what they
-# return is recorded as the call."""
+# The hook of `_wrap_submodule` that records the arguments of a preserved call runs after the hooks of the
+# module. So the call is recorded with what these return, and the parent computes the doubling. The new child
+# doubles again. The hook should be registered with prepend=True."""
 # path = "nonstrict+preserve+swap:unflatten@cpu"
 # check = "outputs"
 # kind = "mismatch"

@@ -11,8 +11,9 @@
 # evidence = ["https://github.com/pytorch/pytorch/issues/144683"]
 # topics = ["arguments", "attention"]
 # cause = """
-# The fake tensors of the example are remembered by the tensor, and the tracer remembers one placeholder for
-# each of them; nothing checks a later call."""
+# `make_fake_inputs` makes one fake tensor for a tensor that is passed twice, so that the tracer has one input
+# for both arguments. No guard checks that later calls also pass the same tensor. There should be one, or two
+# fake tensors."""
 # path = "nonstrict:module@cpu"
 # check = "guards"
 # kind = "mismatch"

@@ -10,8 +10,9 @@
 # reach-because = "t_() on an input with a dynamic size"
 # topics = ["dynamic-sizes", "in-place"]
 # cause = """
-# track_tensor makes the node that reads a symbolic size as soon as it is needed, which may be after an in-
-# place view has changed the sizes."""
+# The number of rows of the transposed input is its second size before `t_()`. `track_tensor` makes the node
+# that reads a size only when it is needed, here after `t_()` in the graph, where the second size is another.
+# Sizes should be read before the tensor is changed."""
 # path = "nonstrict:module@cpu"
 # check = "outputs"
 # kind = "mismatch"
@@ -34,9 +35,9 @@
 """The model transposes its input in place, and makes a tensor with as many elements as the transposed input
 has rows: 3. The program makes 2.
 
-This size is the second size of the input before `t_()`. `track_tensor` makes the node that reads a size only
-when it is needed, here after `t_()` in the graph, where the second size is another. Sizes should be read
-before the tensor is changed.
+The number of rows of the transposed input is its second size before `t_()`. `track_tensor` makes the node
+that reads a size only when it is needed, here after `t_()` in the graph, where the second size is another.
+Sizes should be read before the tensor is changed.
 """
 
 import sys

@@ -10,8 +10,8 @@
 # reach-because = "a model that tries a view, and does something else if it does not fit"
 # topics = ["exceptions"]
 # cause = """
-# proxy_call makes the node of an operator before it runs it, and leaves it in the graph if the operator
-# raises."""
+# `proxy_call` makes the node of an operator before it runs the operator, and leaves it in the graph if the
+# operator raises."""
 # path = "nonstrict:module@cpu"
 # check = "outputs"
 # kind = "crash"

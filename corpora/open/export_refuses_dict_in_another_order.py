@@ -10,7 +10,8 @@
 # reach-because = "a batch given as a dict, with keys in another order than at export"
 # topics = ["containers"]
 # cause = """
-# eq_spec compares the keys of two dicts as sets, and then their values by position."""
+# `eq_spec` compares the keys of two dicts as sets, and then their values by position: a tensor with a tuple.
+# It should compare the values by key. Dicts with tensors only are accepted in any order."""
 # path = "nonstrict:module@cpu"
 # check = "outputs"
 # kind = "crash"

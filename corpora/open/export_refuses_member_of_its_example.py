@@ -10,8 +10,9 @@
 # reach-because = "a mode given as an IntEnum: the exported program cannot be called"
 # topics = ["arguments"]
 # cause = """
-# _get_input_guards_for_graph writes the argument into the code of a guard by an f-string, which gives the
-# name of the member and not its number since Python 3.11."""
+# `_get_input_guards_for_graph` writes the value of an int argument into the code of the guard with an
+# f-string. Since Python 3.11, the text of such a member is its name, so that the guard reads `mode ==
+# Mode.FAST`. It should be the plain number."""
 # path = "nonstrict:module@cpu"
 # check = "outputs"
 # kind = "crash"

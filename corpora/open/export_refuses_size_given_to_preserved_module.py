@@ -9,9 +9,7 @@
 # reach = "contrived"
 # reach-because = "preserve_module_call_signature of a module that takes a size, as in reshape(n, -1)"
 # topics = ["dynamic-sizes", "arguments"]
-# cause = """
-# check_flattened lets tensors and plain numbers pass. A dynamic size is an int for the author of the model,
-# and a torch.SymInt here."""
+# cause = "A size is a scalar, and a static one is accepted. `check_flattened` has no case for torch.SymInt."
 # path = "nonstrict+preserve:unflatten@cpu"
 # check = "outputs"
 # kind = "crash"

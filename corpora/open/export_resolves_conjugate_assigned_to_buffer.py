@@ -10,8 +10,8 @@
 # reach-because = "a complex buffer that is assigned x.conj(); views such as .imag then differ"
 # topics = ["dtypes", "buffers"]
 # cause = """
-# _insert_copy_for_mutations writes the values of the assigned tensor into the old buffer, which has no conj
-# bit. Its views, such as .imag, are not those of eager."""
+# `_insert_copy_for_mutations` copies the values into the old buffer, which has no conjugate bit. So for
+# example `torch.view_as_real` raises for the buffer in eager, and not in the program."""
 # path = "nonstrict:module@cpu"
 # check = "state"
 # kind = "mismatch"

@@ -10,8 +10,9 @@
 # reach-because = "a traced model that returns a dict of outputs, which a caller completes"
 # topics = ["graph-modules", "containers"]
 # cause = """
-# Non-strict export runs a GraphModule with an Interpreter, and takes the structure of the outputs from the
-# arguments of the output node, where containers are immutable."""
+# torch.fx stores containers in its graphs as immutable ones. Non-strict export runs the GraphModule with an
+# Interpreter, and takes the structure of the result from there. It should return plain containers, as strict
+# export does."""
 # path = "nonstrict:module@cpu"
 # check = "outputs"
 # kind = "mismatch"

@@ -10,8 +10,9 @@
 # reach-because = "an in-place operator on the result of a checkpoint: the backward pass fails"
 # topics = ["checkpoint", "in-place"]
 # cause = """
-# Non-strict export runs through the saved tensor hooks of a checkpoint and records the operators alone, so
-# autograd saves what checkpoint would compute again."""
+# A checkpoint saves nothing for backward, and computes relu again. Non-strict export records only the
+# operators of the checkpoint and not its hooks, so that autograd saves the result of relu, which add_ then
+# changes."""
 # path = "nonstrict:module@cpu"
 # check = "gradients"
 # kind = "crash"

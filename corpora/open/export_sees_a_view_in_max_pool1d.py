@@ -10,8 +10,8 @@
 # reach-because = "detach_ of a pooled result"
 # topics = ["in-place", "views"]
 # cause = """
-# max_pool1d fills a new tensor for a plain CPU tensor, and squeezes the result of max_pool2d for a tensor
-# subclass, as fake tensors are."""
+# For a CPU tensor without gradients, max_pool1d fills a new tensor. For a tensor subclass, as fake tensors
+# are, it squeezes the result of max_pool2d, which is a view. The choice is made in C++ (MaxPooling.cpp)."""
 # path = "nonstrict:module@cpu"
 # check = "outputs"
 # kind = "crash"

@@ -10,8 +10,9 @@
 # reach-because = "max(1, x.shape[0]) in a branch of torch.cond or in a body of map: silently the minimum"
 # topics = ["control-flow", "dynamic-sizes"]
 # cause = """
-# Dynamo traces the branch and asks whether the function is the builtin max, in whose place non-strict
-# export has put another function while it traces. What is not max counts as min."""
+# Non-strict export replaces the builtins max and min while it traces. Dynamo, which traces the branches, asks
+# `self.fn is max` to decide between max and min. `max` is the replaced function then, so that the answer is
+# no, and Dynamo computes the minimum. Strict export is right."""
 # path = "nonstrict:module@cpu"
 # check = "outputs"
 # kind = "mismatch"

@@ -10,8 +10,9 @@
 # reach-because = "`.data =` on a tensor that is a plain attribute"
 # topics = ["data-attribute", "constants"]
 # cause = """
-# Non-strict export does not make plain attributes fake. Assigning the fake input to the .data of such a
-# tensor replaces the memory of the user's own tensor."""
+# Non-strict export makes parameters and buffers fake, but not plain attributes. While it traces
+# `self.last.data = x`, the memory and the device of the fake input x replace those of the user's own tensor,
+# and export does not restore them. It should refuse the assignment."""
 # path = "nonstrict:module@cpu"
 # check = "purity"
 # kind = "mismatch"

@@ -11,8 +11,9 @@
 # evidence = ["https://github.com/meta-llama/llama-models/pull/380"]
 # topics = ["constants", "kv-cache"]
 # cause = """
-# Non-strict export does not make plain attributes fake, and FakeTensorMode._dispatch_impl runs an in-place
-# operator without fake arguments for real."""
+# Non-strict export does not make plain attributes fake. FakeTensorMode runs operators without fake arguments
+# for real if they also accept numbers, such as add. It should not do so for operators that write, like
+# `add_`. The exported program starts with the changed counter."""
 # path = "nonstrict:module@cpu"
 # check = "purity"
 # kind = "mismatch"

@@ -10,8 +10,9 @@
 # reach-because = "spectral_norm on a recurrent layer, exported in training mode"
 # topics = ["norms", "recurrent"]
 # cause = """
-# RNNBase reads its weights until one is another object than before. Export replaces all of them, so that it
-# stops before the parametrized weight, whose reading updates buffers."""
+# `RNNBase._weights_have_changed` reads one weight after the other until one is a new object. In eager, only
+# the parametrized weight is new. Export replaces all weights, so that it stops at the first one. It should
+# read all of them."""
 # path = "nonstrict:module@cpu"
 # check = "state"
 # kind = "mismatch"

@@ -10,8 +10,11 @@
 # reach-because = "a scalar tensor in a plain attribute that forward sets"
 # topics = ["constants", "in-place"]
 # cause = """
-# proxy_call computes an operator on small constants for real, to keep their values up to date, also if it
-# writes to a plain attribute of the model."""
+# `self.scale[...] = 2.0` is a copy_ into a tensor of one element. `proxy_call` runs operators on such small
+# constants for real, to keep their values up to date. `scale` is a plain attribute, which non-strict export
+# does not make fake, so that it writes to the user's own tensor. The first call of the program then
+# multiplies by 2 and not by 1. `proxy_call` should not run operators that write to a tensor that is not
+# traced."""
 # path = "nonstrict:module@cpu"
 # check = "purity"
 # kind = "mismatch"

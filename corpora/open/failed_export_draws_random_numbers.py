@@ -10,8 +10,9 @@
 # reach-because = "the random numbers of a training run that tried to export before it began"
 # topics = ["random", "exceptions"]
 # cause = """
-# exportdb_error_message imports the examples of exportdb to word a message, and these make random tensors
-# as they are imported."""
+# For the error message, `exportdb_error_message` imports the package of examples, which creates random
+# tensors. It should not draw from the global generator. It happens once in a process. The model here is one
+# for which export raises."""
 # path = "strict:module@cpu"
 # check = "purity"
 # kind = "mismatch"

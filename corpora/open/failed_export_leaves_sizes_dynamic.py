@@ -10,8 +10,8 @@
 # reach-because = "a second try after an export with Dim.AUTO failed: sizes stay dynamic"
 # topics = ["dynamic-sizes", "exceptions"]
 # cause = """
-# _process_dynamic_shapes marks the example inputs themselves, and make_constraints, which clears the
-# marks, is never reached by an export that raises."""
+# `_process_dynamic_shapes` marks the example inputs themselves. `make_constraints` clears the marks at the
+# end of an export, and is not reached if the export raises."""
 # path = "nonstrict:module@cpu"
 # check = "purity"
 # kind = "mismatch"

@@ -10,8 +10,8 @@
 # reach-because = "a number or None for an argument called input"
 # topics = ["names", "arguments"]
 # cause = """
-# FX renames nodes that have the name of a builtin. deserialize_graph restores the names of tensors and sizes,
-# but not those of numbers, strings and None."""
+# FX renames nodes with the name of a Python builtin, such as `input`. `deserialize_graph` gives inputs that
+# are tensors or sizes their old names again. It should do so for numbers, strings and None as well."""
 # path = "nonstrict+reload:module@cpu"
 # check = "structure"
 # kind = "mismatch"

@@ -10,8 +10,8 @@
 # reach-because = "an argument that has the name of *args and a number"
 # topics = ["names", "arguments"]
 # cause = """
-# _get_forward_arg_names calls the items of *x x_0, x_1 and so on, also where another argument has that
-# name, and the code of ep.module() gets two arguments of one name."""
+# `_get_forward_arg_names` calls the values of `*x` x_0, x_1 and so on, also if another argument has this
+# name. It should choose names that are free."""
 # path = "nonstrict:module@cpu"
 # check = "outputs"
 # kind = "crash"

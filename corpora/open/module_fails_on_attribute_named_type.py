@@ -10,8 +10,9 @@
 # reach-because = "a tensor attribute called type, half or cpu, as methods of nn.Module are"
 # topics = ["names", "constants"]
 # cause = """
-# _copy_attr registers each tensor attribute as a buffer, and a buffer cannot have the name of a method of
-# nn.Module."""
+# nn.Module has a method `type`. A plain attribute may have that name, a buffer may not. `_copy_attr` in
+# torch/fx/graph_module.py registers every tensor attribute as a buffer. It should set a plain attribute
+# here."""
 # path = "nonstrict:module@cpu"
 # check = "outputs"
 # kind = "crash"

@@ -10,8 +10,10 @@
 # reach-because = "state or children called graph, type or recompile"
 # topics = ["names", "buffers"]
 # cause = """
-# The result of ep.module() is a GraphModule that has the state and children of the model under their own
-# names, next to its own attributes such as graph, code and meta."""
+# The result of `ep.module()` is a GraphModule with the state and children of the model. GraphModule has
+# attributes of its own: `graph`, `code`, `meta`, `shape_env`, `recompile`, `print_readable`, `to_folder`.
+# nn.Module refuses a buffer with such a name. The names of both are public, so that `ep.module()` should
+# refuse them in plain words."""
 # path = "nonstrict:module@cpu"
 # check = "outputs"
 # kind = "crash"

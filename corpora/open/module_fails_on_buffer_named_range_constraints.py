@@ -10,7 +10,9 @@
 # reach-because = "a buffer called range_constraints"
 # topics = ["names", "buffers"]
 # cause = """
-# _StatefulGraphModule takes over the state of the model and then assigns its own list range_constraints."""
+# The result of `ep.module()` has the state of the model, and stores a list under the name
+# `range_constraints`, to check inputs. The message is "cannot assign 'list' as buffer 'range_constraints'".
+# Only private code reads this list, so that its name should begin with an underscore."""
 # path = "nonstrict:module@cpu"
 # check = "outputs"
 # kind = "crash"

@@ -10,7 +10,9 @@
 # reach-because = "a ModuleDict with a Python keyword for a key, such as class"
 # topics = ["names"]
 # cause = """
-# _format_target writes a name as an attribute if str.isidentifier says so, which it does of keywords."""
+# `_format_target` writes a name as an attribute if it is an identifier, and with getattr otherwise.
+# `"class".isidentifier()` is True, so that the code reads `self.heads.class.weight`. It should also ask
+# `keyword.iskeyword`."""
 # path = "nonstrict:module@cpu"
 # check = "outputs"
 # kind = "crash"

@@ -10,8 +10,9 @@
 # reach-because = "two arguments called input and input_1"
 # topics = ["names"]
 # cause = """
-# Graph.python_code renames an argument with the name of a builtin, input to input_1, without looking at the
-# arguments that follow."""
+# The code of a graph has no variables with the name of a Python builtin, so that it begins with `input_1 =
+# input`. This overwrites the other argument. `Graph.python_code` should choose a name that no argument
+# has."""
 # path = "nonstrict:module@cpu"
 # check = "outputs"
 # kind = "mismatch"

@@ -10,8 +10,8 @@
 # reach-because = "an argument called inf or nan, and the number of that name"
 # topics = ["names"]
 # cause = """
-# The code of a graph reads infinity as the global inf. An argument keeps its own name in that code, and hides
-# the global."""
+# The code of a graph writes infinity as `inf`, a global. The argument has the same name in that code, and
+# hides the global. Other nodes are renamed so that this cannot happen; arguments should be, too."""
 # path = "nonstrict:module@cpu"
 # check = "outputs"
 # kind = "mismatch"

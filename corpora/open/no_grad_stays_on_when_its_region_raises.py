@@ -10,8 +10,9 @@
 # reach-because = "a bad index under no_grad; training goes on in the same process, without gradients"
 # topics = ["no-grad", "exceptions"]
 # cause = """
-# WrapWithSetGradEnabled switches grad mode before the region and back after it. If the region raises, nothing
-# switches it back: PR 163295 took the with block away."""
+# `WrapWithSetGradEnabled.__call__` sets the grad mode before the block and restores it after it, without try
+# and finally. Since PR 163295 it has no with statement. Here an index out of range raises, in eager as
+# well."""
 # path = "nonstrict:module@cpu"
 # check = "purity"
 # kind = "mismatch"

@@ -10,8 +10,8 @@
 # reach-because = "a model that returns a parameter with its result"
 # topics = ["tied-weights"]
 # cause = """
-# Pipe._from_traced takes every user of a parameter in the split module for a stage; the output node is one
-# as well."""
+# `Pipe._from_traced` moves each parameter into the stages that use it. It expects that every user of a
+# parameter is a stage, but here one is the output node."""
 # path = "pipeline:stages@cpu"
 # check = "outputs"
 # kind = "crash"

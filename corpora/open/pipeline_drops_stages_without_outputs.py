@@ -7,11 +7,11 @@
 # title = "pipeline: drops a stage that only writes in place"
 # harm = "silently wrong"
 # reach = "occasional"
-# reach-because = "a stage that works in place alone: silently skipped"
+# reach-because = "a stage that only writes in place: it is skipped"
 # topics = ["in-place"]
 # cause = """
-# Pipe._from_traced calls eliminate_dead_code on the split module, for which a call of a module without
-# users is dead whatever the module does."""
+# `Pipe._from_traced` calls `eliminate_dead_code` on the graph of stages. A call of a stage without users
+# counts as dead there, whatever the stage does. Calls of stages that write should be kept."""
 # path = "pipeline:stages@cpu"
 # check = "outputs"
 # kind = "mismatch"

@@ -10,8 +10,9 @@
 # reach-because = "a pipeline of a model with a child called graph, code or recompile"
 # topics = ["names"]
 # cause = """
-# Each stage of a pipeline is a GraphModule that has the children of the model under their own names, next to
-# its own attributes."""
+# A stage of a pipeline is a GraphModule, which has the children of the model under their own names, and has a
+# method `recompile` itself. The names of both are public, so that `pipeline` should refuse the name in plain
+# words."""
 # path = "pipeline:stages@cpu"
 # check = "outputs"
 # kind = "crash"

@@ -10,8 +10,8 @@
 # reach-because = "a table in a non-persistent buffer that two modules share"
 # topics = ["tied-weights", "buffers"]
 # cause = """
-# Pipe._from_traced collects the names of buffers from named_buffers(), which gives one name of a tensor
-# alone, while the graph may read it by another."""
+# `Pipe._from_traced` takes the names of buffers from `named_buffers()`, which gives only one name of each
+# tensor. The graph may use the other one. It should pass remove_duplicate=False."""
 # path = "pipeline:stages@cpu"
 # check = "outputs"
 # kind = "crash"

@@ -10,7 +10,7 @@
 # reach-because = "a model that computes nothing"
 # topics = ["unused-results"]
 # cause = """
-# Pipe.from_tracing takes the first stage without asking whether there is one."""
+# `Pipe.from_tracing` takes the first stage with `next(...)`. This model has no operators, and so no stage."""
 # path = "pipeline:stages@cpu"
 # check = "outputs"
 # kind = "crash"

@@ -11,8 +11,9 @@
 # evidence = ["zoo:transformers/llama"]
 # topics = ["no-grad", "control-flow"]
 # cause = """
-# _outline_submodules throws away seen_attrs, which says what graphs a stage reads by get_attr, so that no
-# stage has the bodies of its regions."""
+# The body of the block is a graph that the stage reads with get_attr. `_outline_submodules` ignores
+# `seen_attrs`, the list of these, so that the stage does not have the graph. It should copy the graphs, as
+# unflatten does."""
 # path = "pipeline:stages@cpu"
 # check = "outputs"
 # kind = "crash"

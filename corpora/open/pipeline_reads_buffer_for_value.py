@@ -10,8 +10,9 @@
 # reach-because = "a buffer called mean next to x.mean(): silently exchanged"
 # topics = ["names", "buffers"]
 # cause = """
-# Pipe._from_traced recognizes the inputs of a stage that are state by the node names of the split module,
-# while the stage names them as the traced graph does."""
+# In the traced graph, `x.mean()` is the node `mean`, and the buffer is `mean_1`; the inputs of the stage have
+# these names. In the graph of stages, the buffer is `mean`. `Pipe._from_traced` uses this name to find the
+# input of the stage that is the buffer."""
 # path = "pipeline:stages@cpu"
 # check = "outputs"
 # kind = "mismatch"

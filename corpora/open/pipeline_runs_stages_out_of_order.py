@@ -10,8 +10,9 @@
 # reach-because = "stages that share state but pass on no values"
 # topics = ["buffers", "norms"]
 # cause = """
-# Pipe._from_traced does not ask split_module to keep the original order, and of stages that pass nothing
-# to each other it takes the last first."""
+# `split_module` orders stages by the values that they pass to each other. If they pass none, it runs the last
+# one first, unless it is called with keep_original_order=True. `Pipe._from_traced` should do so: random
+# numbers and writes to state depend on the order."""
 # path = "pipeline:stages@cpu"
 # check = "outputs"
 # kind = "mismatch"

@@ -10,7 +10,9 @@
 # reach-because = "a model that takes a list or tuple of tensors: the pipeline refuses its example"
 # topics = ["containers"]
 # cause = """
-# Pipe.forward hands its inputs to the split module as they are, which has a placeholder for each leaf."""
+# The graph of stages has an input for each tensor, but `Pipe.forward` passes its inputs on as they are:
+# "Expected positional argument for parameter pair_1". It should flatten them. The first stage does so itself,
+# but only if it takes as many arguments as the model."""
 # path = "pipeline:stages@cpu"
 # check = "outputs"
 # kind = "crash"

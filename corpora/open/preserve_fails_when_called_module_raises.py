@@ -10,8 +10,9 @@
 # reach-because = "a model that tries one submodule, and takes another one if the first raises"
 # topics = ["exceptions"]
 # cause = """
-# A pre-hook marks where a call begins, a hook where it ends and what its specs are. The hook does not run
-# if the call raises, and the pass that collects the marks looks its specs up."""
+# A pre-hook marks the start of the call, a hook marks its end and stores the signature. If the call raises,
+# the hook does not run, and `CollectTracepointsPass` does not find the signature. (Non-strict export fails as
+# well, but for another reason before this one.)"""
 # path = "strict+preserve:unflatten@cpu"
 # check = "outputs"
 # kind = "crash"

@@ -10,8 +10,8 @@
 # reach-because = "a part of a model exported with what the part before it gives, and the program copied"
 # topics = ["copies"]
 # cause = """
-# ExportedProgram keeps the example inputs with their autograd history, and a tensor that is no leaf cannot be
-# copied."""
+# ExportedProgram stores the example inputs with their autograd history, and deepcopy refuses tensors that are
+# no leaves. The program should store detached tensors."""
 # path = "nonstrict+deepcopy:module@cpu"
 # check = "outputs"
 # kind = "crash"

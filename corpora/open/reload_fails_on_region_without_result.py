@@ -10,8 +10,8 @@
 # reach-because = "a no_grad block that only updates something: a saved program cannot be loaded"
 # topics = ["no-grad", "buffers"]
 # cause = """
-# deserialize_outputs returns at once for a node without outputs and leaves it without meta["val"], which
-# the verifier demands of a higher-order operator."""
+# The node of such a block has an empty tuple for its result. `deserialize_outputs` returns early if there are
+# no outputs, and does not set `meta["val"]`, which the verifier demands."""
 # path = "nonstrict+reload:unflatten@cpu"
 # check = "outputs"
 # kind = "crash"

@@ -10,7 +10,8 @@
 # reach-because = "an output that names a kind or a unit, next to the tensors"
 # topics = ["containers"]
 # cause = """
-# deserialize_graph_output knows every constant that serialize_graph_output writes, except for text."""
+# `serialize_graph_output` writes the str as `as_string`. `deserialize_graph_output` reads all other
+# constants, but not this one."""
 # path = "nonstrict+reload:module@cpu"
 # check = "outputs"
 # kind = "crash"

@@ -7,10 +7,11 @@
 # title = "torch.export.load: TypeError in each call if the model returns a dict with tuples as keys"
 # harm = "obscure error"
 # reach = "contrived"
-# reach-because = "results by pairs of indices, which dicts rarely hold"
+# reach-because = "a dict of results with pairs of indices as keys"
 # topics = ["containers"]
 # cause = """
-# The keys of a dict are saved as JSON, which has no tuples: a tuple is loaded as a list, which is no key."""
+# The keys of a dict are saved as JSON, which has no tuples. A tuple is loaded as a list, which cannot be a
+# key. `_json_to_treespec` should make tuples of lists."""
 # path = "nonstrict+reload:module@cpu"
 # check = "outputs"
 # kind = "crash"

@@ -10,8 +10,9 @@
 # reach-because = "a model that draws noise with uniform_(), and is saved and loaded"
 # topics = ["random"]
 # cause = """
-# deserialize_inputs appends an argument whose name is a keyword of Python, as from is, without asking whether
-# it was saved; an argument that has its default is not saved."""
+# The schema of aten.uniform_ has the arguments `from` and `to`, with defaults. An argument with its default
+# value is not saved, but `deserialize_inputs` expects every argument whose name is a Python keyword: KeyError
+# 'from'."""
 # path = "nonstrict+reload:module@cpu"
 # check = "outputs"
 # kind = "crash"

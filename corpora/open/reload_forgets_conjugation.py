@@ -10,8 +10,8 @@
 # reach-because = "a conjugated buffer: silently another one after loading"
 # topics = ["dtypes", "buffers"]
 # cause = """
-# _get_raw_tensor_bytes writes the bytes of the storage, and the metadata in the file has no word for the
-# conjugate and the negative bit."""
+# conj() only sets a bit of the tensor. `_get_raw_tensor_bytes` writes the bytes of the storage, and the file
+# does not say that the bit is set. The same holds for the negative bit."""
 # path = "nonstrict+reload:module@cpu"
 # check = "state"
 # kind = "mismatch"

@@ -11,8 +11,8 @@
 # evidence = ["zoo:transformers/beit", "zoo:module_db/nn.MultiheadAttention"]
 # topics = ["views"]
 # cause = """
-# deserialize_tensor_meta makes the fake tensor of sizes and strides alone, although the file holds the
-# storage offset."""
+# `serialize_tensor_meta` writes the offset to the file, but `deserialize_tensor_meta` makes the fake tensor
+# from sizes and strides only. A compiler that plans memory by the recorded metadata makes mistakes."""
 # path = "nonstrict+reload:module@cpu"
 # check = "fake"
 # kind = "mismatch"

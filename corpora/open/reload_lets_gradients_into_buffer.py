@@ -10,8 +10,8 @@
 # reach-because = "a buffer in the memory of a parameter"
 # topics = ["buffers", "tied-weights"]
 # cause = """
-# _build_file_map makes the flat tensor that all weights of a file are views of require grad if the first
-# of them does."""
+# Parameter and buffer are in one file. `_build_file_map` makes one flat tensor for the file, which requires
+# grad if its first weight does. The buffer is a view of it. The flat tensor should not require grad."""
 # path = "nonstrict+reload:module@cpu"
 # check = "state"
 # kind = "mismatch"
@@ -30,8 +30,8 @@
 # ///
 """A buffer is a view of a detached parameter. After save and load, it requires grad.
 
-Both are in one file. `_build_file_map` makes one flat tensor for the file, which requires grad if its first
-weight does. The buffer is a view of it. The flat tensor should not require grad.
+Parameter and buffer are in one file. `_build_file_map` makes one flat tensor for the file, which requires
+grad if its first weight does. The buffer is a view of it. The flat tensor should not require grad.
 """
 
 import io

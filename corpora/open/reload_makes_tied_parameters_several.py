@@ -11,8 +11,9 @@
 # evidence = ["zoo:transformers/gpt2", "zoo:transformers/bart"]
 # topics = ["tied-weights"]
 # cause = """
-# _load_state_dict makes a new Parameter for each name in the state dict, and the file does not say which
-# names are one tensor."""
+# The two parameters share memory, so that results are right, but gradients flow to one of them only, and an
+# optimizer updates both. `_load_state_dict` makes a new Parameter for each name, and the file does not say
+# which names are one tensor."""
 # path = "nonstrict+reload:module@cpu"
 # check = "sharing"
 # kind = "mismatch"
@@ -36,9 +37,9 @@
 # ///
 """One parameter has two names. After save and load, these are two parameters.
 
-They share memory, so that results are right, but gradients flow to one of them only, and an optimizer updates
-both. `_load_state_dict` makes a new Parameter for each name, and the file does not say which names are one
-tensor.
+The two parameters share memory, so that results are right, but gradients flow to one of them only, and an
+optimizer updates both. `_load_state_dict` makes a new Parameter for each name, and the file does not say
+which names are one tensor.
 """
 
 import io

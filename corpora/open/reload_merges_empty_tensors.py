@@ -10,7 +10,8 @@
 # reach-because = "two parameters without elements"
 # topics = ["tied-weights"]
 # cause = """
-# group_weights groups tensors by the address of their storage, which is 0 for all that are empty."""
+# `group_weights` compares the address of the storage, which is 0 for all empty tensors. It should not group
+# these."""
 # path = "nonstrict+reload:unflatten@cpu"
 # check = "sharing"
 # kind = "mismatch"

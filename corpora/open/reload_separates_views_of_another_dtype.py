@@ -10,7 +10,8 @@
 # reach-because = "a buffer that views another one with another dtype, one of them written to"
 # topics = ["views", "buffers", "dtypes"]
 # cause = """
-# group_weights groups what is saved by storage and dtype, and each group becomes a separate file."""
+# `group_weights` groups tensors by storage and dtype, so that the two are saved separately. It should group
+# them by storage only."""
 # path = "nonstrict+reload:module@cpu"
 # check = "sharing"
 # kind = "mismatch"

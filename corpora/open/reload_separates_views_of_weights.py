@@ -10,8 +10,8 @@
 # reach-because = "a non-persistent buffer that is a view of another"
 # topics = ["views", "buffers"]
 # cause = """
-# _package_exported_programs writes each storage once for the weights and once more for the constants,
-# among which non-persistent buffers are."""
+# A non-persistent buffer is saved among the constants of the program, the other one among the weights.
+# `_package_exported_programs` writes the shared storage once for each group."""
 # path = "nonstrict+reload:module@cpu"
 # check = "sharing"
 # kind = "mismatch"

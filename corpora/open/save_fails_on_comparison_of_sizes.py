@@ -10,7 +10,8 @@
 # reach-because = "a model that says whether its input is long enough, in a program that is saved"
 # topics = ["dynamic-sizes"]
 # cause = """
-# serialize_argument_spec has branches for SymIntArgument and SymFloatArgument, none for SymBoolArgument."""
+# The result is a node of the graph, a SymBoolArgument. `serialize_argument_spec` has branches for SymInt and
+# SymFloat, and none for SymBool."""
 # path = "nonstrict+reload:module@cpu"
 # check = "outputs"
 # kind = "crash"

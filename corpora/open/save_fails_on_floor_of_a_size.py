@@ -14,8 +14,8 @@
 # ]
 # topics = ["dynamic-sizes"]
 # cause = """
-# _SYM_OPS lists the functions of numbers that can be saved, and lacks math.floor, math.ceil, round, abs and
-# torch.sym_sum, which the verifier of programs allows."""
+# `_SYM_OPS` lists the functions of numbers that can be saved. It should have all that the verifier allows,
+# also math.ceil, round, abs and torch.sym_sum."""
 # path = "nonstrict+reload:module@cpu"
 # check = "outputs"
 # kind = "crash"

@@ -10,8 +10,9 @@
 # reach-because = "a loop with a counter in Python: it is exported and runs, and cannot be saved"
 # topics = ["control-flow"]
 # cause = """
-# The operands of the operator are a tuple of numbers and tensors. The schema has a form for lists of numbers,
-# one for lists of tensors, and none for both; serialize_input gives up at the end of its list of forms."""
+# The operands of the loop are a tuple of a number and a tensor. The schema has lists of numbers and lists of
+# tensors, and none for both: "Unsupported list/tuple argument type". With torch.tensor(0) instead of 0 it can
+# be saved."""
 # path = "nonstrict+reload:module@cpu"
 # check = "outputs"
 # kind = "crash"

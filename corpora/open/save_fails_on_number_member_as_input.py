@@ -10,8 +10,9 @@
 # reach-because = "a mode given as an IntEnum: the program cannot be saved"
 # topics = ["arguments"]
 # cause = """
-# handle_placeholder takes a member of an IntEnum for an int. serialize_input looks at the exact type, and
-# makes a custom object that no table has."""
+# Saving refuses a member of a plain Enum: "Unimplemented graph input type". `handle_placeholder` takes a
+# member of an IntEnum for an int, but `serialize_input` looks at the exact type and makes a custom object of
+# it. The assertion is "arg_name '_custom_obj_0' not in values". Such a member should be refused, too."""
 # path = "nonstrict+reload:module@cpu"
 # check = "outputs"
 # kind = "crash"

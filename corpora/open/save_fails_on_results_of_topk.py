@@ -10,8 +10,8 @@
 # reach-because = "a model that returns topk, sort or max with a dim as it is, saved"
 # topics = ["containers"]
 # cause = """
-# torch.return_types registers its named tuples as containers without a serialized_type_name, and
-# treespec_dumps refuses such containers."""
+# The message asks the user to register the container with a serialized_type_name, but torch itself has
+# registered it, in torch/return_types.py, without one."""
 # path = "nonstrict+reload:module@cpu"
 # check = "outputs"
 # kind = "crash"

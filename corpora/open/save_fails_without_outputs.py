@@ -10,8 +10,8 @@
 # reach-because = "a model that only updates a buffer and returns (); with None it works"
 # topics = ["unused-results"]
 # cause = """
-# canonicalize unzips the outputs of the graph into two sequences, which fails where there are none. It takes
-# care of a program without inputs."""
+# `canonicalize` splits the list of outputs with `zip(*...)`, which fails for an empty list. For inputs it
+# handles this case."""
 # path = "nonstrict+reload:module@cpu"
 # check = "outputs"
 # kind = "crash"

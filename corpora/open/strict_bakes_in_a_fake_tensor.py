@@ -10,8 +10,9 @@
 # reach-because = "strict=True and x.data in forward(); export without strict refuses weight.data"
 # topics = ["data-attribute"]
 # cause = """
-# TensorVariable.method_attr_data puts _get_data_attr into the graph, which calls no operator, so make_fx
-# has no proxy for the result and lifts it as a constant, fake as it is."""
+# For `.data`, Dynamo puts a call of `_get_data_attr` into its graph. This calls no operator, so that the
+# tracer of export has no proxy for its result, and makes a constant of the fake tensor. Dynamo should record
+# detach."""
 # path = "strict:module@cpu"
 # check = "outputs"
 # kind = "mismatch"

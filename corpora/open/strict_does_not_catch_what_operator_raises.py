@@ -10,8 +10,8 @@
 # reach-because = "few models let an operator raise; the message blames eager mode, which runs"
 # topics = ["exceptions"]
 # cause = """
-# Dynamo ends the trace if an operator raises on fake tensors, and does not look for an except around it. A
-# raise statement of the model is caught as in eager."""
+# If an operator raises for fake tensors, Dynamo ends the trace, although there is an except around it
+# (`get_fake_value`). A raise statement in the model is caught as in eager."""
 # path = "strict:module@cpu"
 # check = "outputs"
 # kind = "crash"

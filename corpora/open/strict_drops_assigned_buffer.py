@@ -11,8 +11,9 @@
 # evidence = ["https://github.com/pytorch/pytorch/issues/111676"]
 # topics = ["buffers", "moving-averages"]
 # cause = """
-# Export does not replay side effects of Python, and to Dynamo the assignment of a buffer is one, as it
-# changes the dict _buffers."""
+# For Dynamo, an assignment is a side effect of Python, and export does not replay these. There is only a
+# general warning that "certain side effects happened". For a buffer, export should write the new value back,
+# as non-strict export does."""
 # path = "strict:module@cpu"
 # check = "state"
 # kind = "mismatch"

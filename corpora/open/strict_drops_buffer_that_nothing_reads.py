@@ -11,8 +11,8 @@
 # evidence = ["https://docs.pytorch.org/docs/stable/generated/torch.nn.BatchNorm1d.html"]
 # topics = ["buffers", "train-eval", "norms"]
 # cause = """
-# Dynamo registers the state that the graph reads, each tensor under one name. _strict_export takes the state
-# from there, so the signature lacks the other names, and module() registers what the signature names."""
+# A BatchNorm in eval mode does not read `num_batches_tracked`. `ep.state_dict` has it, but `ep.module()` has
+# not: its state is what the graph of Dynamo reads. After non-strict export, both have it."""
 # path = "strict:module@cpu"
 # check = "state"
 # kind = "mismatch"

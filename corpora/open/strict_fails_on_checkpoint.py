@@ -11,8 +11,8 @@
 # evidence = ["https://docs.pytorch.org/docs/stable/checkpoint.html"]
 # topics = ["checkpoint"]
 # cause = """
-# tag_activation_checkpoint's proxy_mode_key copies gmod.meta["_checkpoint_context_fn"], which Dynamo sets
-# only if a context_fn was passed."""
+# `proxy_mode_key` of tag_activation_checkpoint copies `gmod.meta["_checkpoint_context_fn"]`, which is set
+# only if the user passes a context_fn."""
 # path = "strict:module@cpu"
 # check = "outputs"
 # kind = "crash"

@@ -9,7 +9,10 @@
 # reach = "contrived"
 # reach-because = "a tensor attribute called class, set by setattr"
 # topics = ["names"]
-# cause = "AttrSource writes an attribute as x.name if str.isidentifier says so, which it does of keywords."
+# cause = """
+# AttrSource writes the path of a value as code, and uses getattr if the name is no identifier.
+# `"class".isidentifier()` is True, so that the code is `L['self'].class`. It should also ask
+# `keyword.iskeyword`."""
 # path = "strict:module@cpu"
 # check = "outputs"
 # kind = "crash"

@@ -10,8 +10,9 @@
 # reach-because = "a list in place of an nn.ModuleList is a usual mistake; non-strict export takes it"
 # topics = ["constants"]
 # cause = """
-# Dynamo makes the parameter one of the traced module, whose names are then replaced by those of the original
-# module. The original has not registered it, so _get_param_buffer_mapping has no name for it."""
+# Dynamo registers the weights of the layer on the traced module. `_rewrite_dynamo_tensor_constants` makes
+# constants of buffers that the model does not have, but not of parameters, so that
+# `_get_param_buffer_mapping` looks for their names in vain."""
 # path = "strict:module@cpu"
 # check = "outputs"
 # kind = "crash"
@@ -31,7 +32,7 @@
 # upstream-match = "mechanism"
 # upstream-fix = "https://github.com/pytorch/pytorch/pull/185728"
 # upstream-searched = "2026-11-26"
-# at-fault = "torch/export/_trace.py, _rewrite_dynamo_tensor_constants: looks at buffers alone"
+# at-fault = "torch/export/_trace.py, _rewrite_dynamo_tensor_constants: handles buffers only"
 # workaround = "none: keep the modules in an nn.ModuleList, which makes their parameters some of the model"
 #
 # [tool.exportdiff.versions]

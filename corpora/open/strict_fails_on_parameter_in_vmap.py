@@ -10,8 +10,8 @@
 # reach-because = "a layer applied to each example by vmap; non-strict export takes it"
 # topics = ["vmap"]
 # cause = """
-# Dynamo wraps the parameter when it first meets it, which is inside of vmap, and clones it for that;
-# the clone's requires_grad_ is forbidden while the level of vmap is there."""
+# Dynamo clones the parameter when it first meets it, inside of vmap. `clone_input` calls `requires_grad_()`,
+# which is forbidden there. It should clone outside of vmap."""
 # path = "strict:module@cpu"
 # check = "outputs"
 # kind = "crash"

@@ -10,8 +10,8 @@
 # reach-because = "forward(self, x, /)"
 # topics = ["arguments"]
 # cause = """
-# argument_names lists the arguments that can be given by position or keyword, and leaves out those that
-# are positional only."""
+# `argument_names` makes a list of the arguments that can be passed by position, and forgets those that are
+# positional only."""
 # path = "strict:module@cpu"
 # check = "outputs"
 # kind = "crash"

@@ -10,8 +10,8 @@
 # reach-because = "x[x > 0] in a checkpoint with a context_fn"
 # topics = ["checkpoint", "indexing"]
 # cause = """
-# proxy_mode_key runs the body once before it traces it, and the symbol that this run makes for the size
-# waits for a node that never comes."""
+# `proxy_mode_key` first runs the body of the checkpoint to see what it returns. This makes a symbol for the
+# size. Then it traces the body, and no node has bound the symbol yet."""
 # path = "strict:module@cpu"
 # check = "outputs"
 # kind = "crash"

@@ -10,8 +10,9 @@
 # reach-because = "`.data =` on an input with a dynamic size"
 # topics = ["data-attribute", "dynamic-sizes"]
 # cause = """
-# At x.data = y, _call_setattr removes x from tracked_fakes, the inputs for which guards are made. Guards on
-# the old sizes of x have no source then."""
+# At the assignment, `_call_setattr` removes x from `tracked_fakes`, the inputs for which guards are made. The
+# guard on the old size of x then has no source: `symbol_to_source[symbol]` is empty. `_call_setattr` should
+# keep x there with the sizes that it had as an input."""
 # path = "strict:module@cpu"
 # check = "outputs"
 # kind = "crash"

@@ -10,8 +10,10 @@
 # reach-because = "a model that counts its calls and has a ModuleList: its layers get wrong names"
 # topics = ["attributes", "names"]
 # cause = """
-# record_nn_module_stack makes the name of a module from the expression by which Dynamo reached it, such as
-# __dict__['_modules']['layers'].0 or getattr(...), instead of the name under which it is registered."""
+# Once forward has set an attribute, Dynamo reaches containers through the `__dict__` of the model.
+# `record_nn_module_stack` makes the name of a module from this expression, and removes `_modules` from it,
+# but not `__dict__`. It should use the name under which the module is registered. unflatten makes modules of
+# the recorded names."""
 # path = "strict:unflatten@cpu"
 # check = "structure"
 # kind = "mismatch"

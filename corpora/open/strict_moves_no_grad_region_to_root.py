@@ -11,8 +11,9 @@
 # evidence = ["zoo:transformers/llama", "zoo:transformers/falcon"]
 # topics = ["no-grad"]
 # cause = """
-# OutputGraph.create_node records no nn_module_stack for the nodes that begin and end the block, so export
-# files the region under the root and the submodule falls apart."""
+# Dynamo makes the nodes at both ends of the block with `create_node`, which records no nn_module_stack. So
+# export records the block under the root, between two parts of the submodule. unflatten makes a module of
+# each part, and the second replaces the first. The nodes should have the stack of the submodule."""
 # path = "strict:unflatten@cpu"
 # check = "outputs"
 # kind = "mismatch"

@@ -10,8 +10,9 @@
 # reach-because = "a size read after squeeze_: silently that from before"
 # topics = ["in-place"]
 # cause = """
-# TensorVariable._sync_if_inplace_mutation brings the noted sizes up to date only if another tensor was
-# among the arguments of the in-place method."""
+# Dynamo stores sizes and strides next to the fake tensor. `_sync_if_inplace_mutation` updates them after an
+# in-place method only if another tensor was among its arguments. It should also do so for squeeze_,
+# transpose_ and the like."""
 # path = "strict:module@cpu"
 # check = "outputs"
 # kind = "mismatch"

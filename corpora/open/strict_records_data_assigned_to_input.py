@@ -10,8 +10,10 @@
 # reach-because = "`.data =` on an input, with a tensor of another shape"
 # topics = ["data-attribute"]
 # cause = """
-# Dynamo writes x.data = y as x.set_(y) into the graph, which changes the fake tensor of the input; the graph
-# records the new shape for the input."""
+# Dynamo traces the assignment as `x.set_(...)`, which changes the fake tensor of the input itself. The input
+# of the graph is recorded with the new shape. Dynamo refuses `x.set_()` of an input if forward calls it
+# ("Getting an inplace view on a graph input is not supported"). It should do so here, or keep the shape of
+# the input."""
 # path = "strict:module@cpu"
 # check = "guards"
 # kind = "mismatch"

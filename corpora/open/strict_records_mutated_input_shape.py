@@ -10,8 +10,8 @@
 # reach-because = "an input squeezed in place through the result of another in-place operator"
 # topics = ["in-place"]
 # cause = """
-# var_getattr refuses in-place views of graph inputs, which it recognizes by their source alone, and the
-# result of another in-place op is the same tensor without a source."""
+# Dynamo refuses `x.squeeze_(0)` of an input, because it changes the fake tensor that stands for the input. It
+# recognizes inputs by their source. The result of `x.relu_()` is the same tensor, but has no source."""
 # path = "strict:module@cpu"
 # check = "guards"
 # kind = "mismatch"
@@ -20,7 +20,7 @@
 # fix = "inplace_view_of_input_by_any_name"
 # upstream = "https://github.com/pytorch/pytorch/issues/198100"
 # upstream-match = "mechanism"
-# at-fault = "torch/_dynamo/variables/tensor.py, var_getattr: inputs are told by their source alone"
+# at-fault = "torch/_dynamo/variables/tensor.py, var_getattr: recognizes inputs by their source only"
 #
 # [tool.exportdiff.versions]
 # "2.9.1" = "shows"

@@ -10,9 +10,9 @@
 # reach-because = "everyday slicing; a call within the range that the user gave raises AssertionError"
 # topics = ["dynamic-sizes", "indexing"]
 # cause = """
-# Strict export traces again what Dynamo captured. To note the memory format of each result, it asks whether a
-# size is 1. The answer becomes a guard, after Dynamo has compared its guards with the ranges. Non-strict
-# export refuses the model for the same guard, which no operator needs."""
+# Strict export traces the graph of Dynamo again. For each result, `set_meta` records the memory format, and
+# for this asks whether a size is 1. The answer becomes a guard, which no operator needs. Dynamo has compared
+# the guards with dynamic_shapes before."""
 # path = "strict:module@cpu"
 # check = "guards"
 # kind = "crash"

@@ -10,8 +10,8 @@
 # reach-because = "a constant kept as numpy, as np.sqrt(dim): a strict program has no value for it"
 # topics = ["constants"]
 # cause = """
-# Dynamo makes an input of its graph of what it reads as numpy. Export makes a buffer of that input, and takes
-# the fake tensor for it."""
+# Dynamo makes an input of the array, and export makes a buffer of this input.
+# `DynamoGraphTransformer.placeholder` registers the fake tensor in place of the values."""
 # path = "strict:module@cpu"
 # check = "outputs"
 # kind = "mismatch"

@@ -10,8 +10,9 @@
 # reach-because = "a model with an autocast block: recorded dtypes are wrong, results are right"
 # topics = ["autocast"]
 # cause = """
-# _enter_autocast makes a node while a graph is traced and counts on its caller to have entered autocast,
-# which Dynamo's graph does not."""
+# `_enter_autocast` makes a node while a graph is traced, and relies on its caller to enter autocast. The
+# graph of Dynamo calls only `_enter_autocast`, so that autocast is off while export traces it. Non-strict
+# export is right."""
 # path = "strict:module@cpu"
 # check = "fake"
 # kind = "mismatch"

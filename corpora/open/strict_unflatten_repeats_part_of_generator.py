@@ -10,9 +10,9 @@
 # reach-because = "strict=True, unflatten, and a child whose forward is a generator"
 # topics = ["attributes"]
 # cause = """
-# A generator keeps the nn_module_stack of where it was made: what it computes later is recorded under a
-# call that has returned, and unflatten makes several modules with one name, of which the last replaces the
-# others."""
+# Dynamo records what a generator computes under the call that has created it, which has returned by then. The
+# addition of the parent is between the two parts, so that unflatten makes two modules called `child`, and the
+# second replaces the first. Non-strict export records them under the parent."""
 # path = "strict:unflatten@cpu"
 # check = "outputs"
 # kind = "mismatch"

@@ -10,8 +10,9 @@
 # reach-because = "spectral_norm on a recurrent layer, exported in training mode"
 # topics = ["norms", "recurrent"]
 # cause = """
-# GuardBuilder.HASATTR calls hasattr on the model itself. A parametrized weight is a property, and reading it
-# makes a step of the power method."""
+# An LSTM asks whether it has each weight, and Dynamo makes a guard of it. `GuardBuilder.HASATTR` calls
+# `hasattr` on the model itself. The weight is a property, and each read of it is a step of the power method,
+# which updates the buffer."""
 # path = "strict:module@cpu"
 # check = "purity"
 # kind = "mismatch"

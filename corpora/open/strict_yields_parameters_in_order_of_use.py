@@ -7,10 +7,12 @@
 # title = "torch.export(strict=True): parameters() gives the parameters in the order of their first use"
 # harm = "wrong later"
 # reach = "occasional"
-# reach-because = "an optimizer's state, loaded for an exported model: silently given to other parameters"
+# reach-because = "the state of an optimizer, loaded for an exported model: it belongs to other parameters"
 # topics = ["names"]
 # cause = """
-# _strict_export takes the state from the graph module that Dynamo made, which registers it as it is used."""
+# Optimizers store their state by the position of parameters. Loaded for the exported model, the momentum of
+# one parameter becomes that of the other. `_strict_export` uses the order in which Dynamo has registered the
+# parameters. It should use that of the model."""
 # path = "strict:module@cpu"
 # check = "structure"
 # kind = "mismatch"

@@ -10,7 +10,8 @@
 # reach-because = "a submodule called only for what it records, in a call of the private _swap_modules"
 # topics = ["unused-results", "buffers"]
 # cause = """
-# _remove_extraneous_pytrees calls eliminate_dead_code, which takes the call of a module for pure."""
+# `_remove_extraneous_pytrees` calls `eliminate_dead_code`, which removes calls of modules whose result is
+# unused. It should keep them, as a module can have side effects."""
 # path = "nonstrict+preserve+swapped:module@cpu"
 # check = "state"
 # kind = "mismatch"

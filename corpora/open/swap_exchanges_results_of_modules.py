@@ -7,11 +7,11 @@
 # title = "_swap_modules: the caller gets the first result of the new module instead of the second"
 # harm = "silently wrong"
 # reach = "contrived"
-# reach-because = "a module of several results swapped by _swap_modules: silently exchanged"
+# reach-because = "a module with several results, swapped by _swap_modules: results are exchanged"
 # topics = ["containers"]
 # cause = """
-# _deconstruct_outputs numbers the values that are read of the replaced operators, in the order in which they
-# are computed, and takes these places of what the module returns."""
+# `_deconstruct_outputs` numbers only those results that the graph uses. The second one has number 0 then, and
+# item 0 of what the new module returns is the first result."""
 # path = "nonstrict+preserve+swapped:module@cpu"
 # check = "outputs"
 # kind = "mismatch"

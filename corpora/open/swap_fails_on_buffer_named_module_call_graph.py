@@ -10,8 +10,8 @@
 # reach-because = "a buffer called module_call_graph, in a program whose modules are swapped"
 # topics = ["names", "buffers"]
 # cause = """
-# _swap_modules stores the list of preserved calls on the new module under the name module_call_graph, next to
-# the state of the model."""
+# The module that `_swap_modules` returns has the state of the model, and a list of its own called
+# `module_call_graph`: "cannot assign 'list' as buffer". The list should have a private name."""
 # path = "nonstrict+preserve+swapped:module@cpu"
 # check = "outputs"
 # kind = "crash"

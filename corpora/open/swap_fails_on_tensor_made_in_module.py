@@ -10,8 +10,8 @@
 # reach-because = "a module swapped by _swap_modules that calls torch.tensor in forward"
 # topics = ["constants"]
 # cause = """
-# _swap_module_helper erases the operators of the module, and not the get_attr nodes of what they have read:
-# the tensor is an attribute of the module that is no longer there."""
+# Export makes this tensor an attribute of the child. `_swap_module_helper` erases the operators of the child,
+# but not the node that reads the attribute, and the new child does not have it."""
 # path = "nonstrict+preserve+swapped:module@cpu"
 # check = "outputs"
 # kind = "crash"

@@ -10,7 +10,8 @@
 # reach-because = "a module swapped by _swap_modules that takes a flag: another branch"
 # topics = ["arguments"]
 # cause = """
-# _construct_inputs passes on None for each argument that has no node; of constants it embeds None only."""
+# `_construct_inputs` passes None for each argument that has no node. It should pass the constants from the
+# signature of the call."""
 # path = "nonstrict+preserve+swapped:module@cpu"
 # check = "outputs"
 # kind = "mismatch"

@@ -10,8 +10,9 @@
 # reach-because = "_swap_modules of the first module, in a program with a branch on a size"
 # topics = ["dynamic-sizes"]
 # cause = """
-# ep.module() files the call of its guards under the module of the first operator, and is replaced with that
-# module."""
+# `ep.module()` puts the call of its guards next to the first operator, and gives it the module stack of this
+# operator. So the call counts as a part of the first child, and is replaced with it. It should be under the
+# root."""
 # path = "nonstrict+preserve+swapped:module@cpu"
 # check = "outputs"
 # kind = "mismatch"

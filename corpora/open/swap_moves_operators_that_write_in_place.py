@@ -10,8 +10,8 @@
 # reach-because = "a module swapped by _swap_modules, and a later write to what it reads"
 # topics = ["in-place"]
 # cause = """
-# _swap_module_helper appends the call of the module to the graph, and sorts the graph by legalize_graph,
-# which looks at data dependencies alone."""
+# `_swap_module_helper` appends the call of the new module to the graph, and sorts the graph with
+# `legalize_graph`. This looks only at which values a node reads, and not at in-place writes."""
 # path = "nonstrict+preserve+swapped:module@cpu"
 # check = "outputs"
 # kind = "mismatch"

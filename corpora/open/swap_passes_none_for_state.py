@@ -10,8 +10,9 @@
 # reach-because = "a module swapped by _swap_modules that is called with a buffer, such as a mask"
 # topics = ["buffers", "arguments"]
 # cause = """
-# _construct_inputs looks for arguments by their names in the exported program; ep.module() reads parameters,
-# buffers and constants by nodes with other names."""
+# In the exported program, the buffer is an input called `b_table`, and the signature of the call has this
+# name. In `ep.module()`, the node that reads the buffer is called `table`. `_construct_inputs` does not find
+# `b_table`, and passes None."""
 # path = "nonstrict+preserve+swapped:module@cpu"
 # check = "outputs"
 # kind = "crash"

@@ -7,11 +7,12 @@
 # title = "_swap_modules: the new module gets None for an argument of which it reads the shape only"
 # harm = "obscure error"
 # reach = "contrived"
-# reach-because = "a module swapped by _swap_modules that reads the shape alone of an argument"
+# reach-because = "a module swapped by _swap_modules that reads only the shape of an argument"
 # topics = ["arguments"]
 # cause = """
-# Export removes the operator that makes the argument as dead code, and _construct_inputs passes None for an
-# argument without a node."""
+# The shape is a constant in the graph, so that nothing uses the argument, and `_swap_modules` removes the
+# operator that computes it as dead code. Then it passes None, as the argument has no node. It should keep
+# arguments of preserved calls."""
 # path = "nonstrict+preserve+swapped:module@cpu"
 # check = "outputs"
 # kind = "crash"

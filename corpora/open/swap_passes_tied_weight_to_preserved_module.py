@@ -10,7 +10,9 @@
 # reach-because = "a decoder tied to an embedding that it does not register, replaced after unflatten"
 # topics = ["tied-weights", "constants"]
 # cause = """
-# What a module reads but does not own becomes an argument, even if its signature is preserved."""
+# In the unflattened model, the parent passes the weight of the embedding as one more argument.
+# `_ModuleFrame.remap_input` makes an argument of everything that a module reads and does not own, also if its
+# signature is preserved."""
 # path = "nonstrict+preserve+swap:unflatten@cpu"
 # check = "outputs"
 # kind = "crash"

@@ -10,8 +10,8 @@
 # reach-because = "dropout after attention that returns (values, None), swapped back into the program"
 # topics = ["containers", "attention"]
 # cause = """
-# _try_remove_connecting_pytrees passes what one module returns straight to the next if all flat values agree.
-# It does not ask whether they are in a tuple on one side only."""
+# `_try_remove_connecting_pytrees` passes the result of one module directly to the next if the flat values are
+# the same. It should also ask whether both sides have the same structure."""
 # path = "nonstrict+preserve+swapped:module@cpu"
 # check = "outputs"
 # kind = "crash"

@@ -11,7 +11,8 @@
 # evidence = ["zoo:transformers/gpt2", "zoo:transformers/bart"]
 # topics = ["tied-weights"]
 # cause = """
-# move_to_device_pass makes a new Parameter for each name in the state dict."""
+# Gradients flow to one of them only, and an optimizer updates both. `move_to_device_pass` makes a new
+# Parameter for each name."""
 # path = "nonstrict+todevice:module@cpu"
 # check = "sharing"
 # kind = "mismatch"

@@ -10,7 +10,8 @@
 # reach-because = "a program that is moved, and then compiled by what reads the strides that it records"
 # topics = ["layout", "views"]
 # cause = """
-# move_to_device_pass moves fake tensors by to(), which leaves no gaps."""
+# The pass moves the recorded fake tensors with `to()`. This copies them, and the copy of a view with gaps has
+# none. It should keep the strides."""
 # path = "nonstrict+todevice:module@cpu"
 # check = "fake"
 # kind = "mismatch"

@@ -10,8 +10,9 @@
 # reach-because = "preserved submodules that write in place, below a block that is not"
 # topics = ["in-place"]
 # cause = """
-# _ModuleFrame.remap_input has a module without preserved signature get from its caller what its submodule
-# has written in place, although the module has that tensor; the caller passes its own input instead."""
+# The signatures of both children are preserved, that of `Block` is not. y is a result of no call, as `Triple`
+# returns nothing. `_ModuleFrame.remap_input` makes y an argument of `Block`, although `Block` computes it
+# itself, and the caller passes x."""
 # path = "nonstrict+preserve_leaves:unflatten@cpu"
 # check = "outputs"
 # kind = "mismatch"

@@ -10,8 +10,9 @@
 # reach-because = "a preserved submodule that is called twice, given other parameters: silently ignored"
 # topics = ["shared-modules", "autograd"]
 # cause = """
-# InterpreterModuleDispatcher has the module of each call in a plain list: what replaces its own parameters
-# and buffers (functional_call, to(), load_state_dict with assign) reaches none of them."""
+# A preserved submodule that is called twice becomes an InterpreterModuleDispatcher, which has the parameters.
+# functional_call replaces these, but the dispatcher runs the modules of the calls, which it has in a plain
+# list, with parameters of their own."""
 # path = "nonstrict+preserve+functional:unflatten@cpu"
 # check = "outputs"
 # kind = "mismatch"

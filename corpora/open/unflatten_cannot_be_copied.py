@@ -10,8 +10,8 @@
 # reach-because = "copy.deepcopy of an unflattened module"
 # topics = ["copies"]
 # cause = """
-# UnflattenedModule keeps a list of nodes, input_placeholders, which is copied node by node with their fake
-# tensors."""
+# UnflattenedModule has a list of graph nodes, `input_placeholders`. deepcopy copies each node with its fake
+# tensors, which cannot be copied. It should not store nodes."""
 # path = "nonstrict+duplicate:unflatten@cpu"
 # check = "outputs"
 # kind = "crash"

@@ -11,8 +11,9 @@
 # evidence = ["https://docs.pytorch.org/tutorials/intermediate/torch_export_tutorial.html"]
 # topics = ["dynamic-sizes"]
 # cause = """
-# UnflattenedModule.process_forward_inputs checks range constraints only, and has no counterpart of the
-# guards that ep.module() checks."""
+# Export finds that the program is valid for even sizes, and `ep.module()` refuses three rows: "Guard failed:
+# x.size()[0] % 2 == 0". `UnflattenedModule.process_forward_inputs` checks only the ranges of sizes. It should
+# check the guards as well."""
 # path = "nonstrict:unflatten@cpu"
 # check = "outputs"
 # kind = "mismatch"

@@ -10,8 +10,8 @@
 # reach-because = "a model that calls torch.vmap, as for ensembles or per-sample work, and is unflattened"
 # topics = ["vmap"]
 # cause = """
-# unflatten removes dead code, and Node.is_impure takes _vmap_increment_nesting and _vmap_decrement_nesting,
-# whose results are unused, for pure: they are deleted."""
+# The graph enters and leaves vmap with two calls whose results are unused. unflatten removes them as dead
+# code, because `Node.is_impure` does not know them."""
 # path = "nonstrict:unflatten@cpu"
 # check = "outputs"
 # kind = "crash"
@@ -23,7 +23,7 @@
 # upstream = "https://github.com/pytorch/pytorch/pull/154650"
 # upstream-match = "place"
 # upstream-searched = "2026-11-26"
-# at-fault = "torch/fx/node.py, Node.is_impure: knows the levels of jvp alone (_side_effectful_functions)"
+# at-fault = "torch/fx/node.py, Node.is_impure: _side_effectful_functions has the levels of jvp only"
 # workaround = "code"
 #
 # [tool.exportdiff.versions]

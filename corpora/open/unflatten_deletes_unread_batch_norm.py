@@ -7,11 +7,11 @@
 # title = "unflatten: deletes a batch norm in training whose result is unused"
 # harm = "wrong later"
 # reach = "contrived"
-# reach-because = "a batch norm that is called for its statistics alone"
+# reach-because = "a batch norm that is called only for its statistics"
 # topics = ["norms", "unused-results"]
 # cause = """
-# is_impure asks the schema whether an operator writes to anything, and that of batch_norm does not say
-# that it writes to the running statistics."""
+# unflatten removes dead code. `is_impure` asks the schema of an operator whether it writes, and the schema of
+# batch_norm does not say that it writes to the running statistics (PyTorch issue 73050)."""
 # path = "nonstrict:unflatten@cpu"
 # check = "state"
 # kind = "mismatch"

@@ -12,8 +12,8 @@
 # evidence = ["https://github.com/facebookresearch/moco/blob/main/moco/builder.py"]
 # topics = ["no-grad", "in-place", "moving-averages"]
 # cause = """
-# Node.is_impure does not look into the subgraphs of a higher order operator. _remove_effect_tokens calls
-# Graph.eliminate_dead_code, which removes a region whose result is unused, with what it writes."""
+# Export makes a region of the block, a call whose result is unused here. unflatten removes dead code first.
+# `Node.is_impure` does not look into the graph of a region, so that the call counts as dead."""
 # path = "nonstrict:unflatten@cpu"
 # check = "outputs"
 # kind = "mismatch"

@@ -11,7 +11,10 @@
 # evidence = ["zoo:transformers/bloom"]
 # topics = ["autograd"]
 # cause = """
-# clean_nn_module_stack_and_source_fn takes the name _export_root out of the outermost graph only."""
+# Strict export traces a wrapper that has the model as `_export_root`, and removes this name from the recorded
+# module stacks. `clean_nn_module_stack_and_source_fn` does so in the main graph only. The nodes of the
+# autograd.Function, in a graph of their own, keep it. So unflatten sees another module between two parts of
+# the submodule. In a larger model, operators can be lost without an error."""
 # path = "strict:unflatten@cpu"
 # check = "outputs"
 # kind = "crash"

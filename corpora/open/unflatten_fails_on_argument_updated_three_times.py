@@ -10,8 +10,9 @@
 # reach-because = "a preserved module that works in place, called three times: clear error"
 # topics = ["in-place", "shared-modules"]
 # cause = """
-# _IVals.update looks for nodes by the names that they have in the program, in graphs of calls whose nodes
-# have names of their own: it takes an argument for the value that another call computes."""
+# Each call computes a new value, which `_IVals.update` writes to the updated tensor. It finds the node by its
+# name in the program, but the graph of a call has names of its own: an input of the second call has the name
+# of the value that the first computes."""
 # path = "nonstrict+preserve+decompose:unflatten@cpu"
 # check = "outputs"
 # kind = "crash"

@@ -10,8 +10,8 @@
 # reach-because = "a buffer that keeps the last input by copy_, decomposed"
 # topics = ["buffers", "kv-cache"]
 # cause = """
-# _inplace_buffer_and_input_mutations inserts the copy_ right after the placeholder of the input and gives
-# it the metadata of that, which has no nn_module_stack."""
+# The new value of the buffer is the input itself. `_inplace_buffer_and_input_mutations` inserts a copy_ with
+# the metadata of the input, which has no nn_module_stack, and unflatten demands one of each operator."""
 # path = "nonstrict+decompose:unflatten@cpu"
 # check = "outputs"
 # kind = "crash"

@@ -10,8 +10,10 @@
 # reach-because = "a child or a buffer called graph, meta or graph_signature"
 # topics = ["names"]
 # cause = """
-# The modules that unflatten makes have the state and children of the model under their own names, next to
-# their own attributes such as graph."""
+# The modules that unflatten makes have the state and children of the model under their own names. They also
+# have attributes of their own: `graph`, `print_readable` and `finalize`; the root also `meta`,
+# `graph_signature`, `module_call_graph`, `input_placeholders` and `range_constraints`. unflatten should
+# refuse these names in plain words."""
 # path = "nonstrict:unflatten@cpu"
 # check = "outputs"
 # kind = "crash"

@@ -11,8 +11,10 @@
 # evidence = ["zoo:transformers/bert"]
 # topics = ["names", "attention"]
 # cause = """
-# Graph.python_code lets a node have the name self, so the line that calls a child called self hides the
-# module from the lines below it."""
+# The node that calls a child has the name of the child. The code of the graph is a method, so that it reads
+# `self = self.self(x)`, then `output = self.output(self)`, where self is a tensor. `Graph.python_code` should
+# not give a node the name self. Without torch.compile, unflatten runs the graph with an interpreter, and is
+# right."""
 # path = "nonstrict+generated:unflatten@cpu"
 # check = "outputs"
 # kind = "crash"

@@ -10,7 +10,9 @@
 # reach-because = "a shared, preserved module whose users read a tensor attribute of it"
 # topics = ["constants", "shared-modules"]
 # cause = """
-# A dispatcher gets the constants by the names of the program, which has one name for each."""
+# The calls of the layer are collected in a dispatcher, one for each name. `_dispatch_modules` gives it the
+# tensors by the names of the program, which has only one name for each. So one of the dispatchers has no
+# `scale`."""
 # path = "nonstrict+preserve:unflatten@cpu"
 # check = "outputs"
 # kind = "crash"

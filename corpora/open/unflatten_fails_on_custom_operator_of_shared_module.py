@@ -10,8 +10,9 @@
 # reach-because = "a cache written by a custom operator, in a preserved layer that is used twice"
 # topics = ["custom-operators", "shared-modules", "kv-cache"]
 # cause = """
-# remap_input takes every getitem, also one of auto_functionalized_v2, for size arithmetic and copies it.
-# _IVals.read then takes args[0] of that node, an OpOverload."""
+# The second call reads the new value of the buffer, an item of the results of the operator. `remap_input`
+# takes every `operator.getitem` for an item of a torch.Size, and `_IVals.read` then handles the wrong
+# node."""
 # path = "nonstrict+preserve+decompose:unflatten@cpu"
 # check = "outputs"
 # kind = "crash"

@@ -10,8 +10,9 @@
 # reach-because = "an unused result before a no_grad block"
 # topics = ["no-grad", "unused-results"]
 # cause = """
-# node_inline_ clears all users of the node that a piece of the graph returns, where it means to take the
-# output node from them."""
+# Export splits the graph at the block, and inlines the parts around it. `node_inline_` clears all users of
+# the node that such a part returns, although it should remove the output node only. So the graph no longer
+# knows that the multiplication uses x, and unflatten fails when it removes dead code."""
 # path = "nonstrict:unflatten@cpu"
 # check = "outputs"
 # kind = "crash"

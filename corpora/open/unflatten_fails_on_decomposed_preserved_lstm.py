@@ -10,8 +10,9 @@
 # reach-because = "an LSTM with a preserved signature, decomposed and unflattened: an obscure error"
 # topics = ["recurrent"]
 # cause = """
-# A result of an operator with several is a getitem, which gives way to operators of another origin where the
-# operator is taken apart: its old name stays in the signature."""
+# The signature names the first result of the LSTM, an item of its results. run_decompositions replaces the
+# LSTM by other operators. `_get_updated_module_call_graph` looks for nodes that come from the old item, finds
+# none, and keeps the old name. unflatten takes this name for the new value of a buffer."""
 # path = "nonstrict+preserve+decompose:unflatten@cpu"
 # check = "outputs"
 # kind = "crash"

@@ -10,8 +10,9 @@
 # reach-because = "a model that torch.fx has traced, with one layer, is exported and unflattened"
 # topics = ["graph-modules"]
 # cause = """
-# torch.fx.Tracer notes module stacks that begin with the called module. Non-strict export keeps them next to
-# its own, which begin with the root: unflatten finds no module that holds the code of the root."""
+# torch.fx records module stacks that begin with the called module. Non-strict export keeps them
+# (`_aot_export_non_strict`). Its own stacks begin with the root. So unflatten does not find the root, and
+# takes the arguments of the layer for outputs."""
 # path = "nonstrict:unflatten@cpu"
 # check = "outputs"
 # kind = "crash"

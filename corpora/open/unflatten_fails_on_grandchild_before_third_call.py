@@ -10,8 +10,11 @@
 # reach-because = "a module called three times, and its grandchild called directly between"
 # topics = ["shared-modules", "unused-results"]
 # cause = """
-# _ModuleFrame finds a module that _add_submodule made as a parent of another, takes it for its own, and
-# replaces all of its children by those of an earlier call."""
+# The first call of `outer` leaves no node, as its result is unused. For the direct call, `_add_submodule`
+# therefore creates a module `outer` as a parent for `inner.same`. The third call of `outer` finds this
+# module, and `_ModuleFrame.__init__` replaces its children by those of the second call, so that `inner` is
+# gone. `_sink_params` then raises "Attribute 'inner' not found in model". `_ModuleFrame` should leave such a
+# module as it is."""
 # path = "nonstrict:unflatten@cpu"
 # check = "outputs"
 # kind = "crash"

@@ -10,8 +10,9 @@
 # reach-because = "a preserved module, decomposed, that updates an input in place which it gets by keyword"
 # topics = ["arguments", "in-place", "names"]
 # cause = """
-# What a module needs beyond its signature becomes a parameter with the name of the model's input, also
-# where a keyword argument of the module has that name."""
+# The second call gets the new total for its keyword, and also the model's input `total`, to write to.
+# `_ModuleFrame.add_placeholder` gives both the name `total`: "duplicate argument 'total' in function
+# definition"."""
 # path = "nonstrict+preserve+decompose:unflatten@cpu"
 # check = "outputs"
 # kind = "crash"

@@ -10,8 +10,9 @@
 # reach-because = "a submodule with two no_grad blocks, for statistics, say, called in an autocast block"
 # topics = ["no-grad", "autocast", "norms"]
 # cause = """
-# split_module enters autocast again in each part between no_grad blocks, with the module stack of the
-# autocast block; so parts of one call of a submodule become regions of its parent, and the call two."""
+# Export splits the graph at no_grad blocks, and enters autocast again in each part. `split_module` gives
+# these nodes the module stack of the autocast block, the root. So the subtraction between the two blocks
+# belongs to the root, and unflatten takes `norm` for two calls."""
 # path = "nonstrict:unflatten@cpu"
 # check = "outputs"
 # kind = "crash"

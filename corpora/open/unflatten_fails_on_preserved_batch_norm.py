@@ -10,8 +10,9 @@
 # reach-because = "a preserved submodule with a batch norm in training, decomposed: cannot be called"
 # topics = ["norms", "train-eval"]
 # cause = """
-# _get_updated_module_call_graph takes the last node that was made of an old one for its new name: of a
-# batch norm, that is the new running_var."""
+# Decomposed, the batch norm has three results: its output, and the new mean and variance.
+# `_get_updated_module_call_graph` takes the last node that comes from the batch norm, the new variance, for
+# its result. unflatten then computes the batch norm again, and copies a tuple into x."""
 # path = "nonstrict+preserve+decompose:unflatten@cpu"
 # check = "outputs"
 # kind = "crash"

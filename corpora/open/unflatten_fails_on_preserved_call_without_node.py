@@ -10,8 +10,8 @@
 # reach-because = "an nn.Identity among the preserved submodules"
 # topics = ["unused-results"]
 # cause = """
-# _dispatch_modules looks for a module for each call with a preserved signature, and a call that leaves no
-# node has none."""
+# nn.Identity leaves no node in the graph, so that unflatten makes no module for it. `_dispatch_modules`
+# expects a module for each preserved call."""
 # path = "nonstrict+preserve:unflatten@cpu"
 # check = "outputs"
 # kind = "crash"

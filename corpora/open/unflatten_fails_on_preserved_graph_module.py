@@ -10,8 +10,9 @@
 # reach-because = "a preserved submodule that torch.fx has traced"
 # topics = ["graph-modules"]
 # cause = """
-# CollectTracepointsPass takes the last entry off the module stacks of nodes after a preserved call; for a
-# GraphModule, which has no entry, that is the caller's."""
+# A GraphModule gets no entry in nn_module_stack, but its call is preserved. `CollectTracepointsPass` removes
+# the last entry from the stacks of nodes after a preserved call, here that of the root, which unflatten
+# needs."""
 # path = "nonstrict+preserve:unflatten@cpu"
 # check = "outputs"
 # kind = "crash"

@@ -10,8 +10,8 @@
 # reach-because = "a preserved submodule that returns its weight"
 # topics = ["tied-weights"]
 # cause = """
-# finalize_outputs looks for each output among the nodes of the module and the inputs that they read; a
-# parameter that is only returned is neither."""
+# A parameter is an input of the program. `finalize_outputs` looks for each output among the nodes of the
+# module and the inputs that these read, and nothing in the module reads the weight."""
 # path = "nonstrict+preserve:unflatten@cpu"
 # check = "outputs"
 # kind = "crash"

@@ -10,8 +10,9 @@
 # reach-because = "a preserved module that returns x.shape next to its features: clear error"
 # topics = ["containers"]
 # cause = """
-# The recorded structure has a torch.Size, and pytree makes a tuple of its parts; to flatten the result of the
-# call, the two are compared exactly."""
+# The recorded signature has a torch.Size. Put together again by pytree, the result is a tuple, and
+# `tree_flatten_spec` compares the two exactly. It should accept a tuple for a torch.Size, as `ep.module()`
+# does."""
 # path = "nonstrict+preserve:unflatten@cpu"
 # check = "outputs"
 # kind = "crash"

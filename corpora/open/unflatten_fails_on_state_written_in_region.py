@@ -10,8 +10,9 @@
 # reach-because = "a preserved submodule that updates a buffer under no_grad, called twice"
 # topics = ["no-grad", "buffers", "shared-modules"]
 # cause = """
-# _ModuleFrame.remap_input takes the region for an operator that mutates its first operand, which is a
-# bool."""
+# The no_grad block returns the updated buffer, and the second call reads this result. `remap_input` takes it
+# for the result of an operator that writes to its first argument. The first argument of the block is False,
+# the grad mode."""
 # path = "nonstrict+preserve:unflatten@cpu"
 # check = "outputs"
 # kind = "crash"

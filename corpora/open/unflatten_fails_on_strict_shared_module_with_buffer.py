@@ -10,8 +10,9 @@
 # reach-because = "a shared layer with a cache or mask registered with persistent=False, strict export"
 # topics = ["shared-modules", "buffers", "kv-cache"]
 # cause = """
-# Strict export knows such a buffer under one name of its module only; unflatten makes it there, and then
-# keeps the module that it makes under another name."""
+# Strict export knows this buffer under one name only (`_move_non_persistent_buffers_to_tensor_constants`).
+# unflatten makes it there, and then keeps the layer that it makes under the other name. A persistent buffer
+# has both names."""
 # path = "strict:unflatten@cpu"
 # check = "outputs"
 # kind = "crash"

@@ -11,8 +11,8 @@
 # evidence = ["zoo:module_db/nn.LSTMCell", "zoo:module_db/nn.GRUCell"]
 # topics = ["in-place", "views", "recurrent"]
 # cause = """
-# Functionalization takes the view again after forward(), in a node with an empty nn_module_stack, of which
-# _fix_nn_module_stacks takes the first entry."""
+# The decomposed program makes this view again at its end, in a node with an empty nn_module_stack.
+# `_fix_nn_module_stacks` takes the first entry of each stack."""
 # path = "nonstrict+decompose:unflatten@cpu"
 # check = "outputs"
 # kind = "crash"

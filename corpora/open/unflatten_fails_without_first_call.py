@@ -10,8 +10,9 @@
 # reach-because = "a no_grad block in a module whose first call returns its input"
 # topics = ["shared-modules", "no-grad"]
 # cause = """
-# _copy_graph_attrs looks for a region at a name made of the last part alone, outer.0@1, but after a call
-# without nodes only outer@1.0@1 exists."""
+# The first call leaves no node, so that only the second one, `outer@1`, exists. The body of the no_grad block
+# belongs to `outer@1.0@1`, but `_copy_graph_attrs` looks for it at `outer.0@1`. This works if the calls share
+# their children, which they do through the first call. It should look at the name that the module has."""
 # path = "nonstrict:unflatten@cpu"
 # check = "outputs"
 # kind = "crash"

@@ -10,8 +10,9 @@
 # reach-because = "a running mean updated under no_grad, decomposed and unflattened"
 # topics = ["moving-averages", "no-grad", "buffers"]
 # cause = """
-# _inplace_buffer_and_input_mutations writes new values back by copy_ in the grad mode of the caller, so that
-# autograd records the copy."""
+# `_inplace_buffer_and_input_mutations` writes the new value into the buffer with copy_. This runs in the grad
+# mode of the caller, and autograd records it. Each call adds to the history. The value should be detached
+# before it is copied."""
 # path = "nonstrict+decompose:unflatten@cpu"
 # check = "state"
 # kind = "mismatch"

@@ -10,8 +10,8 @@
 # reach-because = "a preserved submodule with a buffer, called twice: its buffer is not loaded"
 # topics = ["buffers", "shared-modules"]
 # cause = """
-# InterpreterModuleDispatcher takes the state of the first call over by setattr, which makes plain
-# attributes of buffers."""
+# The calls are collected in an InterpreterModuleDispatcher. It takes over the state of the first call with
+# setattr, which registers parameters, but not buffers. So load_state_dict has no effect on the buffer."""
 # path = "nonstrict+preserve:unflatten@cpu"
 # check = "state"
 # kind = "mismatch"

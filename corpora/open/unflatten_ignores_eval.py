@@ -8,12 +8,13 @@
 # title = "unflatten: eval() of an unflattened module has no effect and raises nothing"
 # harm = "silently wrong"
 # reach = "everyday"
-# reach-because = "a model exported in train mode: after eval(), dropout goes on in silence"
+# reach-because = "a model exported in train mode: after eval(), dropout goes on"
 # evidence = ["https://github.com/pytorch/pytorch/issues/151726"]
 # topics = ["train-eval", "random"]
 # cause = """
-# The mode of the model at export is a constant of the graphs. ep.module() refuses eval() and train();
-# UnflattenedModule inherits those of nn.Module, which set a flag that nothing reads."""
+# The mode is fixed at export. The result of `ep.module()` refuses eval() and train() with
+# NotImplementedError. UnflattenedModule has those of nn.Module, which set a flag that nothing reads. It
+# should refuse them, too."""
 # path = "nonstrict:unflatten@cpu"
 # check = "guards"
 # kind = "mismatch"

@@ -10,8 +10,8 @@
 # reach-because = "a copy of a submodule whose child is called twice"
 # topics = ["copies", "shared-modules"]
 # cause = """
-# _deduplicate_modules changes the graphs of modules whose GraphModules were made before, and these keep
-# calls of what was taken away."""
+# unflatten makes a GraphModule of each module, and later merges equal calls (`_deduplicate_modules`). The
+# GraphModule of the parent still calls "child@1". It should be made after the calls are merged."""
 # path = "nonstrict+duplicate:unflatten@cpu"
 # check = "outputs"
 # kind = "crash"

@@ -10,7 +10,8 @@
 # reach-because = "copy.deepcopy of a program that was unflattened before"
 # topics = ["copies"]
 # cause = """
-# UnflattenedModule.__init__ takes the metadata of the program without a copy and stores itself in it."""
+# `UnflattenedModule.__init__` uses the metadata of the program without a copy, and stores itself in it. So
+# the program contains the unflattened module, which cannot be copied. It should copy the metadata."""
 # path = "nonstrict+unflatten_first+deepcopy:module@cpu"
 # check = "outputs"
 # kind = "crash"

@@ -10,8 +10,9 @@
 # reach-because = "a preserved submodule that updates a buffer twice, decomposed"
 # topics = ["buffers"]
 # cause = """
-# _IVals.update writes an intermediate value to the first operand of the node that computes it. The first
-# operand of the second update is the first sum, not the buffer."""
+# The parent reads the buffer between the updates. For this, `_IVals.update` writes each new value where it is
+# computed, but to the first operand of the node and not to the buffer. For the second `add`, that operand is
+# the result of the first. It should write to the buffer."""
 # path = "nonstrict+preserve+decompose:unflatten@cpu"
 # check = "outputs"
 # kind = "mismatch"

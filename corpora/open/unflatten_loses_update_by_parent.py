@@ -10,8 +10,9 @@
 # reach-because = "a parent that updates the buffer of a preserved child, decomposed"
 # topics = ["buffers"]
 # cause = """
-# _IVals.update writes intermediate values of buffers in submodules only; UnflattenedModule does not give it
-# the root."""
+# Decomposed, the program writes the buffer once, at its end. So that preserved submodules read what they
+# should, `_IVals.update` writes each value to the buffer where it is computed, but UnflattenedModule calls it
+# for submodules only. It should do so for the root as well."""
 # path = "nonstrict+preserve+decompose:unflatten@cpu"
 # check = "outputs"
 # kind = "mismatch"

@@ -7,11 +7,12 @@
 # title = "unflatten: two parameters that share memory become one, and their gradients are added"
 # harm = "wrong later"
 # reach = "occasional"
-# reach-because = "weight_norm on a layer whose weight is tied: the gradients are silently added up"
+# reach-because = "weight_norm on a layer whose weight is tied: gradients are added"
 # topics = ["tied-weights", "norms"]
 # cause = """
-# UnflattenedModule takes tensors for one that agree in memory, sizes, strides and offset (_id);
-# nothing else distinguishes two parameters that share all of their memory."""
+# weight_norm makes a new parameter in the memory of the weight. In eager there are two parameters, with a
+# gradient each. unflatten identifies tensors by memory, sizes, strides and offset (`_id`), so that the two
+# become one parameter, which gets the sum."""
 # path = "nonstrict:unflatten@cpu"
 # check = "sharing"
 # kind = "mismatch"

@@ -10,8 +10,9 @@
 # reach-because = "a submodule called twice whose child takes another branch"
 # topics = ["shared-modules"]
 # cause = """
-# _check_graph_equivalence does not compare the targets of call_module nodes, so that two calls which
-# differ only in the variant of a child share one graph."""
+# The child has two graphs, `0` and `0@1`. The two graphs of its parent `outer` differ only in which of them
+# they call, the target of a call_module node. `_check_graph_equivalence` does not compare this target, so
+# that unflatten merges the two."""
 # path = "nonstrict:unflatten@cpu"
 # check = "outputs"
 # kind = "mismatch"

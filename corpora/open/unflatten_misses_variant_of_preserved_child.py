@@ -10,8 +10,9 @@
 # reach-because = "a preserved submodule of a module that is called twice"
 # topics = ["shared-modules"]
 # cause = """
-# elide_call_indices looks up the calls of preserved submodules by the name of the caller with its call
-# index, which the names of preserved submodules do not have."""
+# unflatten makes one dispatcher of all calls of the child, and `elide_call_indices` changes calls of
+# `child@1` to `child`. For the second call of the parent it looks for `outer@1.child`, but the names of
+# preserved submodules have no "@1"."""
 # path = "nonstrict+preserve_leaves:unflatten@cpu"
 # check = "outputs"
 # kind = "crash"

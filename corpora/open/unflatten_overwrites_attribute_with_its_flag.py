@@ -10,8 +10,8 @@
 # reach-because = "an attribute called check_input_constraints or adapted"
 # topics = ["names", "constants"]
 # cause = """
-# UnflattenedModule takes over the attributes of the model and then sets its own flag
-# check_input_constraints."""
+# UnflattenedModule has a flag `check_input_constraints`, and sets it after it has taken over the attributes
+# of the model. The flag should have a private name."""
 # path = "nonstrict:unflatten@cpu"
 # check = "outputs"
 # kind = "mismatch"

@@ -10,7 +10,8 @@
 # reach-because = "a preserved submodule of two names with a tensor attribute"
 # topics = ["constants", "shared-modules"]
 # cause = """
-# _gather_constant_attrs goes through named_children(), which gives a module of two names once."""
+# `_gather_constant_attrs` uses `named_children()`, which yields a module with two names once. So the tensor
+# is known as `child.scale` only, and for `other` unflatten passes it as an argument."""
 # path = "nonstrict+preserve+swap:unflatten@cpu"
 # check = "outputs"
 # kind = "crash"

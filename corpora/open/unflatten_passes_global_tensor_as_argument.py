@@ -10,8 +10,8 @@
 # reach-because = "preserved submodules that read one tensor of Python's global scope, replaced"
 # topics = ["constants"]
 # cause = """
-# lift_constants_pass names a tensor that is no attribute of the model after the module that reads it first,
-# and unflatten passes it to the others as a further argument."""
+# `lift_constants_pass` makes a constant of the tensor, and names it after the first module that reads it:
+# `first.lifted_tensor_0`. unflatten passes it to `second` as an argument, against its preserved signature."""
 # path = "nonstrict+preserve+swap_one:unflatten@cpu"
 # check = "outputs"
 # kind = "crash"
@@ -23,7 +23,7 @@
 # upstream = "https://github.com/pytorch/pytorch/pull/115222"
 # upstream-match = "place"
 # upstream-searched = "2026-11-26"
-# at-fault = "torch/_export/passes/lift_constants_pass.py, get_constant_fqn: names the first reader alone"
+# at-fault = "torch/_export/passes/lift_constants_pass.py, get_constant_fqn: names the first reader only"
 # workaround = "code"
 #
 # [tool.exportdiff.versions]

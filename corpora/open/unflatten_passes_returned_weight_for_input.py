@@ -10,9 +10,9 @@
 # reach-because = "a preserved submodule that returns its weight, called twice"
 # topics = ["tied-weights", "shared-modules"]
 # cause = """
-# _sink_params takes away the arguments that stand for state by their names. The weight that the first call
-# has returned has another name in the caller: it stays in the argument list, so the module takes the weight
-# for its input, and the real input is ignored."""
+# At first, unflatten passes all state as arguments. `_sink_params` removes these arguments by their names.
+# After the first call, the weight is a result of this call and has another name, so that it stays among the
+# arguments, in front of the input."""
 # path = "nonstrict+preserve:unflatten@cpu"
 # check = "outputs"
 # kind = "mismatch"

@@ -10,8 +10,9 @@
 # reach-because = "a preserved submodule that reads a dynamic batch size: it cannot be replaced"
 # topics = ["dynamic-sizes"]
 # cause = """
-# _ModuleFrame.remap_input computes the size again from the tensor that the graph's one sym_size node
-# reads, an input of the model, and passes that in."""
+# The graph has one node for the batch size: the size of the model's input. unflatten computes it again in the
+# child, and for this passes the model's input as an argument. It should read the size of the argument that
+# the child has."""
 # path = "nonstrict+preserve+swap:unflatten@cpu"
 # check = "outputs"
 # kind = "crash"

@@ -10,7 +10,8 @@
 # reach-because = "a preserved submodule whose buffer its parent updates: lines on standard output"
 # topics = ["buffers"]
 # cause = """
-# _IVals.read prints a line for each intermediate value of a mutation."""
+# `_IVals.read` has a print for each updated buffer that a preserved submodule reads. It is left from
+# debugging."""
 # path = "nonstrict+preserve:unflatten@cpu"
 # check = "purity"
 # kind = "mismatch"

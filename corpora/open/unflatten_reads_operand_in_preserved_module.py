@@ -11,8 +11,9 @@
 # evidence = ["zoo:transformers/llama"]
 # topics = ["norms", "attributes"]
 # cause = """
-# _IVals.read takes whatever a preserved submodule reads without getting it as an argument for an
-# intermediate value of a mutation, and reads its first operand in its place."""
+# A preserved submodule gets only its arguments. `_IVals.read` takes everything else that it reads for an
+# update of state, and reads the first operand of the node, here x of `x * 10`. It should pass values that are
+# no updates of state."""
 # path = "nonstrict+preserve:unflatten@cpu"
 # check = "outputs"
 # kind = "mismatch"

@@ -10,8 +10,9 @@
 # reach-because = "rotations by complex numbers that are kept along with their inverses"
 # topics = ["dtypes", "buffers"]
 # cause = """
-# _TensorID holds storage, sizes, strides and offset, but no dtype and no conjugate or negative bit:
-# a tensor and its lazy conjugate, or its view in another dtype, are taken for one."""
+# conj() sets a bit and keeps memory, sizes and strides. unflatten identifies tensors by memory, sizes,
+# strides and offset (`_TensorID`), so that the two are one. It should also compare the dtype and the
+# conjugate and negative bits."""
 # path = "nonstrict:unflatten@cpu"
 # check = "state"
 # kind = "mismatch"

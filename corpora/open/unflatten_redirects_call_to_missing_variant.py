@@ -10,8 +10,9 @@
 # reach-because = "a module of several calls, whose first result is unused"
 # topics = ["shared-modules"]
 # cause = """
-# Calls of a module share their children through the first call. If that has left no node, code that uses the
-# names of the first call finds nothing there."""
+# unflatten removes the first call as dead code. The second one, `seq@1`, has the child `0@1`. A later call of
+# the child has the same graph, so that `_deduplicate_modules` redirects it to `0@1`. It makes the target from
+# names, `seq.0@1`, but the module is `seq@1.0@1`."""
 # path = "nonstrict:unflatten@cpu"
 # check = "outputs"
 # kind = "crash"

@@ -10,8 +10,8 @@
 # reach-because = "a torch.Size among the inputs"
 # topics = ["arguments"]
 # cause = """
-# process_forward_inputs compares the structure of the inputs exactly, and non-strict export has a tuple in
-# the place of a torch.Size."""
+# Non-strict export records a tuple in place of a torch.Size. `process_forward_inputs` compares the structure
+# of the inputs exactly. `ep.module()` accepts a torch.Size for a tuple (PyTorch issue 149158)."""
 # path = "nonstrict:unflatten@cpu"
 # check = "guards"
 # kind = "crash"

@@ -10,8 +10,8 @@
 # reach-because = "a preserved submodule that returns a number, called on its own: silently None"
 # topics = ["containers", "arguments"]
 # cause = """
-# finalize_outputs returns None for every output without a node; a constant never has one, its value is in the
-# signature."""
+# `finalize_outputs` returns None for each output that has no node. A constant has none; its value is in the
+# signature. The model itself is right, as its graph does not use the number."""
 # path = "nonstrict+preserve+children:unflatten@cpu"
 # check = "outputs"
 # kind = "mismatch"

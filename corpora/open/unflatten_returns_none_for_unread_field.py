@@ -10,8 +10,9 @@
 # reach-because = "a preserved submodule that returns a dataclass with an unread field"
 # topics = ["containers", "unused-results"]
 # cause = """
-# _remove_effect_tokens calls eliminate_dead_code, which knows nothing of the nodes that signatures of
-# preserved submodules name; the child returns None, and a dataclass flattens fields that are None away."""
+# unflatten removes dead code first (`_remove_effect_tokens`), also the operator that computes the other
+# field, though the signature of the child names it. The child returns None there. A registered dataclass
+# leaves out fields that are None, so that its structure is not the recorded one."""
 # path = "nonstrict+preserve:unflatten@cpu"
 # check = "outputs"
 # kind = "crash"

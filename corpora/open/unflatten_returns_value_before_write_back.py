@@ -10,8 +10,8 @@
 # reach-because = "a model that returns the input it updates, decomposed: a copy"
 # topics = ["in-place", "views"]
 # cause = """
-# _inplace_buffer_and_input_mutations sets the outputs again from a tuple that it took before it put the
-# copy_ in the place of the value."""
+# `_inplace_buffer_and_input_mutations` replaces the new value by `x.copy_(value)` for all readers. Then it
+# sets the outputs again from the list that it has read before."""
 # path = "nonstrict+decompose:unflatten@cpu"
 # check = "structure"
 # kind = "mismatch"

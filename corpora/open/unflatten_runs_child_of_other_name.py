@@ -10,8 +10,9 @@
 # reach-because = "a module of two names whose calls strict export files under both"
 # topics = ["shared-modules", "names"]
 # cause = """
-# _ModuleFrame gives all calls of a module the same children, while variants of a child are numbered by
-# name, so a call by another name takes the child's place."""
+# Strict export records the first call under `b`, whose buffer is read, and the second under `a`. unflatten
+# gives both the same children, but counts the calls of a child for each name. So the graph of `a.child`
+# replaces that of `b.child`."""
 # path = "strict:unflatten@cpu"
 # check = "outputs"
 # kind = "mismatch"

@@ -10,8 +10,8 @@
 # reach-because = "a child called graph_module"
 # topics = ["names"]
 # cause = """
-# finalize stores the GraphModule of the whole module in __dict__ under the name graph_module, where it hides
-# the child."""
+# `finalize` stores the GraphModule of the whole model in `__dict__["graph_module"]`, which hides the child of
+# that name. So the call of the child runs the whole model. The attribute should have a private name."""
 # path = "nonstrict:unflatten@cpu"
 # check = "outputs"
 # kind = "mismatch"

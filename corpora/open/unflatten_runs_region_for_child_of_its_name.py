@@ -10,8 +10,9 @@
 # reach-because = "children called submod_1, as split_module names them: silently replaced"
 # topics = ["names", "no-grad"]
 # cause = """
-# Export names the graphs of regions submod_1, true_graph_0 and so on in a graph module without the model's
-# children and state, and these names may be taken in the model."""
+# Export calls the graph of the block `submod_1`, in a graph module that has no children. unflatten puts the
+# graph into the module for the model, where it replaces the child. Export should choose a name that the model
+# does not have."""
 # path = "nonstrict:unflatten@cpu"
 # check = "outputs"
 # kind = "mismatch"

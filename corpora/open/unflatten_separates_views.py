@@ -10,8 +10,8 @@
 # reach-because = "a buffer that is a view of another"
 # topics = ["views", "buffers"]
 # cause = """
-# UnflattenedModule.__init__ clones each buffer by itself, unless storage, sizes, strides and offset are
-# all those of one cloned before."""
+# `UnflattenedModule.__init__` clones each buffer separately, except if storage, sizes, strides and offset are
+# all the same. It should clone each storage once. `ep.module()` is right."""
 # path = "nonstrict:unflatten@cpu"
 # check = "sharing"
 # kind = "mismatch"

@@ -10,8 +10,8 @@
 # reach-because = "a non-persistent buffer shared by two modules and updated"
 # topics = ["tied-weights", "buffers"]
 # cause = """
-# The loop that restores constants enters the clone under its own identity, _id(constant) once constant is
-# the clone, where no other name of the constant looks for it."""
+# The loop over constants should clone each of them once. It stores the clone under `_id(constant)` after
+# `constant = constant.clone()`, so under the identity of the clone, and never finds it again."""
 # path = "nonstrict:unflatten@cpu"
 # check = "sharing"
 # kind = "mismatch"

@@ -10,9 +10,9 @@
 # reach-because = "a shared block with a flag; the caller catches the error of one bad input and goes on"
 # topics = ["exceptions", "shared-modules"]
 # cause = """
-# InterpreterModuleDispatcher counts the calls of a preserved module to know which graph comes next. It goes
-# back to the first one if its own graph raises, but not if another module does: the count is then off by one,
-# for each later call as well."""
+# InterpreterModuleDispatcher counts the calls of a preserved module, to choose the graph. It starts again
+# from 0 if its own graph raises, but not if another module raises. So the next call begins with the graph of
+# the second call."""
 # path = "nonstrict+preserve:unflatten@cpu"
 # check = "guards"
 # kind = "mismatch"

@@ -10,8 +10,8 @@
 # reach-because = "a buffer that starts as the detached parameter"
 # topics = ["tied-weights", "buffers", "no-grad"]
 # cause = """
-# consts_map takes tensors for one that agree in storage, sizes, strides and offset, and so do a parameter
-# and a buffer that is its detached alias."""
+# unflatten identifies tensors by storage, sizes, strides and offset (`_TensorID`), so that the parameter and
+# the buffer are one. It should distinguish parameters from buffers."""
 # path = "nonstrict:unflatten@cpu"
 # check = "outputs"
 # kind = "crash"

@@ -10,8 +10,8 @@
 # reach-because = "a running state that is read between its new value and the copy_"
 # topics = ["buffers", "moving-averages"]
 # cause = """
-# _inplace_buffer_and_input_mutations inserts the copy_ right after the operator that computes the new value,
-# before operators that still read the old one."""
+# `_inplace_buffer_and_input_mutations` inserts `state.copy_(new)` right after the node that computes `new`.
+# It should insert it after the last node that reads the state."""
 # path = "nonstrict+decompose:unflatten@cpu"
 # check = "outputs"
 # kind = "mismatch"

@@ -10,8 +10,8 @@
 # reach-because = "a module that is called twice with its signature preserved, as to swap it, then trained"
 # topics = ["names", "shared-modules"]
 # cause = """
-# UnflattenedModule._dispatch_modules collects the names of parameters in sets, and
-# InterpreterModuleDispatcher takes the parameters over in the order of such a set."""
+# `_dispatch_modules` collects their names in sets. Optimizers store their state by the position of
+# parameters, so that a saved state belongs to other parameters in the next process."""
 # path = "nonstrict+preserve:unflatten@cpu"
 # check = "structure"
 # kind = "mismatch"

@@ -10,7 +10,8 @@
 # reach-because = "a parameter that forward does not read, then an optimizer's state loaded for the result"
 # topics = ["names", "unused-results"]
 # cause = """
-# UnflattenedModule.__init__ assigns the parameters that the graph uses and then the others."""
+# `UnflattenedModule.__init__` assigns first the parameters that the graph uses, then the others. Optimizers
+# store their state by the position of parameters: the momentum of one becomes that of the other."""
 # path = "strict:unflatten@cpu"
 # check = "structure"
 # kind = "mismatch"

@@ -10,8 +10,8 @@
 # reach-because = "a backend that unflattens a program and exports it again, with dynamic sizes"
 # topics = ["dynamic-sizes"]
 # cause = """
-# _combine_args matches dynamic_shapes with the signature of forward, which is (*args, **kwargs) of every
-# unflattened module."""
+# `_combine_args` matches dynamic_shapes with the signature of forward, which is (*args, **kwargs) for every
+# unflattened module. It should use the names of the original arguments."""
 # path = "nonstrict+reexport_unflattened:module@cpu"
 # check = "outputs"
 # kind = "crash"

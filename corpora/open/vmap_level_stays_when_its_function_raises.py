@@ -10,8 +10,8 @@
 # reach-because = "a bad index inside torch.vmap; every later torch.vmap runs one level too deep"
 # topics = ["vmap", "exceptions"]
 # cause = """
-# torch.vmap is recorded as two calls, one that enters its level and one that leaves it. If a call between
-# them raises, nothing makes the second."""
+# The graph calls `_vmap_increment_nesting`, then the function, then `_vmap_decrement_nesting`, without try
+# and finally. Here an index out of range raises between them, in eager as well."""
 # path = "nonstrict:module@cpu"
 # check = "purity"
 # kind = "mismatch"

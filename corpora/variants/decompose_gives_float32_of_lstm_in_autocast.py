@@ -22,6 +22,8 @@
 
 Eager runs the LSTM of oneDNN (MKL-DNN), for which autocast has a rule. run_decompositions traces with oneDNN
 off (`_ignore_backend_decomps`), so that the LSTM is decomposed. Its state is float32, and so are its results.
+
+Needs a processor with AVX-512: on others, oneDNN has no LSTM in bfloat16, and eager raises, too.
 """
 
 import sys

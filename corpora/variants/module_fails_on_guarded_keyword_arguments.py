@@ -13,7 +13,7 @@
 # fix = "order_further_keywords_as_traced"
 # upstream = "https://github.com/pytorch/pytorch/issues/150022"
 # upstream-match = "symptom"
-# at-fault = "torch/export/_unlift.py, _force_gm_signature_match: renames the items of *args alone"
+# at-fault = "torch/export/_unlift.py, _force_gm_signature_match: renames the values of *args only"
 #
 # [tool.exportdiff.versions]
 # "2.9.1" = "shows"

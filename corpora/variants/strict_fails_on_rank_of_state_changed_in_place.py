@@ -12,7 +12,7 @@
 # signatures = [["outputs", "crash", "export", "IndexError", "guards.py:SHAPE_ENV"]]
 # fix = "inplace_view_of_input_by_any_name"
 # upstream = ""
-# at-fault = "torch/_dynamo/variables/tensor.py, var_getattr: inputs are told by their source alone"
+# at-fault = "torch/_dynamo/variables/tensor.py, var_getattr: recognizes inputs by their source only"
 #
 # [tool.exportdiff.versions]
 # "2.9.1" = "fixed"

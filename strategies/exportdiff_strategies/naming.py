@@ -100,7 +100,7 @@ def _with_attributes(program: ir.Program, choose: Chooser) -> ir.Program:
         return renamed(program, {}, {choose.pick([*keys]): choose.pick(KEYS)})
     if not attributes:
         return program
-    taken = _taken(program)
+    taken = taken_names(program)
     chosen: dict[str, str] = {}
     for _ in range(1 + choose.upto(2)):
         old = choose.pick(attributes)
@@ -126,10 +126,10 @@ def _with_prefixes(program: ir.Program, choose: Chooser) -> ir.Program:
         return program
     first, second = choose.pick(siblings)
     name = first + choose.pick(SUFFIXES)
-    return program if name in _taken(program) else renamed(program, {second: name}, {})
+    return program if name in taken_names(program) else renamed(program, {second: name}, {})
 
 
-def _taken(program: ir.Program) -> set[str]:
+def taken_names(program: ir.Program) -> set[str]:
     """The names of all attributes."""
     others = {node.attr for node in ir.nodes(program.classes) if isinstance(node, ir.PythonAttr)}
     others |= {str(bind.target[-1]) for bind in ir.of_type(program.classes, ir.Bind)}
@@ -152,7 +152,7 @@ def names_for(program: ir.Program, attr: str) -> list[Sequence[str]]:
 
 def _as_operators(program: ir.Program, choose: Chooser) -> ir.Program:
     """Rename tensors to operators of their class: a buffer ``mean`` next to a call of ``mean``."""
-    taken = _taken(program)
+    taken = taken_names(program)
     literals = [LITERAL] if LITERAL in operator_names(program) else []
     chosen: dict[str, str] = {}
     for cls in reversed(program.classes):

@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from exportdiff_strategies.idioms import KINDS
+
 
 class Needing(NamedTuple):
     """The weight of a switch for what not every supported torch has."""
@@ -223,7 +225,10 @@ BASE: dict[str, int] = {
 }
 """Switch -> the percentage of Programs in which it is on."""
 
-NEEDS: dict[str, str] = {name: entry.needs for name, entry in _SWITCHES.items() if isinstance(entry, Needing)}
+NEEDS: dict[str, str] = {
+    **{name: entry.needs for name, entry in _SWITCHES.items() if isinstance(entry, Needing)},
+    **{f"idiom.{name}": kind.needs for name, kind in KINDS.items() if kind.needs},
+}
 """Switch -> what torch must have; the switches that are not here need nothing that a torch may lack."""
 
 
@@ -441,6 +446,12 @@ MIX = (
     *("everyday",) * 5,
 )
 """The profiles that the default mixes, each repeated by its weight."""
+
+IDIOMS = tuple(f"idiom.{name}" for name in KINDS)
+"""The switches of idioms. They have no weights: PERCENT_WITH_IDIOM says how many Programs get one of them."""
+
+PERCENT_WITH_IDIOM: dict[str, int] = {**dict.fromkeys(PROFILES, 40), "core": 0, "everyday": 50}
+"""Profile -> the percentage of Programs that get an idiom, if one fits."""
 
 NAMES = ("default", *PROFILES)
 """The names that ``--profile`` accepts."""

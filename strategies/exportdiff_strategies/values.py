@@ -134,6 +134,13 @@ class CollectionValue:
     items: dict[ir.Literal, Value]
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class OtherValue:
+    """What an idiom makes or takes, and the machine knows nothing about; ``kind`` is a key of KINDS."""
+
+    kind: str
+
+
 PythonValue = bool | int | float | str | ir.Kind | ir.Size
 """The Python values that are the same in the machine as in Python."""
 
@@ -143,6 +150,7 @@ Value = (
     | BoundMethod
     | TorchFunction
     | CollectionValue
+    | OtherValue
     | PythonValue
     | tuple[object, ...]
     | None

@@ -80,6 +80,14 @@ class Model(nn.Module):
         return x.inside + 1
 """
 
+CHANGES_THE_CLASS = """
+class Tagged(torch.Tensor):
+    pass
+
+class Model(nn.Module):
+    def forward(self, x):
+        return x.as_subclass(Tagged)
+"""
 CALLS_WITH_FUNCTION = """
 class Child(nn.Module):
     def forward(self, x, function):
@@ -115,6 +123,7 @@ class Model(nn.Module):
         (BRANCHES, "nonstrict:module", "data-dependent"),
         (BRANCHES, "strict:module", "dynamo-unsupported"),
         (TO_NUMPY, "nonstrict:module", "tensor-to-numpy"),
+        (CHANGES_THE_CLASS, "nonstrict:module", "class-of-fake-tensor"),
         pytest.param(SLICES, "nonstrict:module", "cond-strides", marks=REFUSES_CONTIGUOUS),
     ],
 )

@@ -16,10 +16,11 @@ from exportdiff.cli import main
 from exportdiff.core.case import Case, case_from_source
 from exportdiff.core.path import Path
 from exportdiff.judging.results import PathResult, Verdict
-from exportdiff.lab.bench.gpu import judged, moved, precision
+from exportdiff.lab.bench.gpu import judged, moved, precision, schedule
+from exportdiff.lab.bench.gpu.direct import exported
 from exportdiff.lab.bench.gpu.found import Difference, Ran, dropped
 from exportdiff.lab.bench.gpu.measure import result_of
-from exportdiff.lab.bench.gpu.schedule import Board, _Queue
+from exportdiff.lab.bench.gpu.schedule import KERNEL_ERRORS, Board, _Queue, run_tasks
 from exportdiff.lab.bench.gpu.sections import SECTIONS, impossible
 from exportdiff.lab.bench.gpu.texts import (
     BOTH_DEVICES,
@@ -102,6 +103,22 @@ def test_a_program_that_moves_wrongly_is_reported(monkeypatch: pytest.MonkeyPatc
     assert "value" in found.title
 
 
+def test_a_program_with_tied_weights_is_not_expected_to_move() -> None:
+    tied = LINEAR.replace("return nn.Linear(3, 3)", "return nn.Sequential(*2 * [nn.Linear(3, 3)])")
+    assert "share memory" in moved._unfit(exported(tied, "cpu"))
+    assert moved._unfit(exported(LINEAR, "cpu")) == ""
+
+
+@pytest.mark.skipif(not KERNEL_ERRORS, reason="this torch has no torch.AcceleratorError")
+def test_a_failed_kernel_costs_one_program(monkeypatch: pytest.MonkeyPatch) -> None:
+    def failing(device: str, seed: int, index: int) -> Ran:
+        raise KERNEL_ERRORS[0]("device-side assert triggered")
+
+    monkeypatch.setattr(schedule, "section", lambda name: replace(SECTIONS[0], task=failing))
+    ran = run_tasks("paths", "cpu", 0, [0, 1])
+    assert ran == Ran(dropped=("a kernel failed: device-side assert triggered",), broken=True)
+
+
 @pytest.mark.parametrize(("form", "found"), [(2, 0), (3, 1)])
 def test_an_error_of_tf32_is_tolerated_where_tf32_is_used(
     monkeypatch: pytest.MonkeyPatch, form: int, found: int
@@ -132,7 +149,7 @@ def test_the_report_says_what_ran_and_what_did_not() -> None:
     result = result_of(board, "second", {"aoti": "no compiler"})
     assert result.exit_code == 1
     notes = {figure.name.partition(":")[0]: figure.note for figure in result.figures}
-    assert notes["paths"] == "3 runs; 1 differences; 1 also on the CPU; 0 not repeated; 2 dropped"
+    assert notes["paths"] == "3 runs; 1 differences; 1 also on the CPU; 2 dropped"
     assert notes["aoti"] == "not possible: no compiler"
     assert result.data["sections"]["paths"]["dropped"] == {"why": 2}
     board.errors.append("Traceback")

@@ -7,7 +7,7 @@ import re
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from functools import cache
 from typing import Any
 
@@ -26,7 +26,7 @@ from exportdiff_strategies.profiles import BASE, MIX, NAMES, PROFILES
 from exportdiff_strategies.tags import TAGS, can_meet
 from exportdiff_strategies.tidy import tidy
 from exportdiff_strategies.trace import Trace
-from exportdiff_strategies.values import CollectionValue, TensorValue, Value
+from exportdiff_strategies.values import CollectionValue, OtherValue, TensorValue, Value
 from support.hypothesis_profiles import examples
 
 EXAMPLES = examples(60)
@@ -58,6 +58,18 @@ def run_eager(program: Program) -> list[object]:
     return outputs
 
 
+def known_parts(predicted: Value, real: Any) -> Iterator[tuple[Value, object]]:
+    """The leaves of a prediction, each with what the model returned there; what an idiom makes is no leaf."""
+    if isinstance(predicted, CollectionValue):
+        if dataclasses.is_dataclass(real):
+            real = [getattr(real, field.name) for field in dataclasses.fields(real)]
+        parts = [*real.values()] if isinstance(real, dict) else [*real]
+        for ours, part in zip(predicted.items.values(), parts, strict=True):
+            yield from known_parts(ours, part)
+    elif not isinstance(predicted, OtherValue):
+        yield predicted, real
+
+
 def real_leaves(value: Any) -> list[object]:
     """The leaves of what a model returned, in order."""
     if dataclasses.is_dataclass(value):
@@ -66,13 +78,6 @@ def real_leaves(value: Any) -> list[object]:
         value = list(value.values())
     if isinstance(value, tuple | list) and not isinstance(value, torch.Size):
         return [leaf for item in value for leaf in real_leaves(item)]
-    return [value]
-
-
-def predicted_leaves(value: Value) -> list[Value]:
-    """The same for the prediction of the machine."""
-    if isinstance(value, CollectionValue):
-        return [leaf for item in value.items.values() for leaf in predicted_leaves(item)]
     return [value]
 
 
@@ -104,17 +109,16 @@ def test_machine_predicts_eager(program: Program) -> None:
     """Sizes, dtypes, known strides, gradients, identity among outputs, and None are exactly as in eager."""
     predicted = Machine(program.classes, program.training).run_program(program)
     for ours, real in zip(predicted, run_eager(program), strict=True):
-        expected, seen = predicted_leaves(ours), real_leaves(real)
-        assert len(expected) == len(seen)
-        for ref, tensor in zip(expected, seen, strict=True):
+        parts = [*known_parts(ours, real)]
+        for ref, tensor in parts:
             if isinstance(ref, TensorValue):
                 assert_alike(ref, tensor)
             else:
                 assert python_text(ref) == python_text(tensor)
-        for i, first in enumerate(expected):
-            for j, second in enumerate(expected):
+        for first, one in parts:
+            for second, other in parts:
                 if isinstance(first, TensorValue) and isinstance(second, TensorValue):
-                    assert (first is second) == (seen[i] is seen[j])
+                    assert (first is second) == (one is other)
 
 
 def python_text(value: object) -> str:

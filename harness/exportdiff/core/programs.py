@@ -55,9 +55,9 @@ def profile_names() -> tuple[str, ...]:
 
 def switch_names() -> tuple[str, ...]:
     """Return the names of all switches."""
-    from exportdiff_strategies.profiles import BASE
+    from exportdiff_strategies.profiles import BASE, IDIOMS
 
-    return tuple(BASE)
+    return (*BASE, *IDIOMS)
 
 
 def drawn_programs(

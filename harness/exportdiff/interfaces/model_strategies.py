@@ -49,11 +49,12 @@ IN_PLACE = (
     "hierarchy.hook",
     "region.written",
     "state.own",
+    *("idiom.cast", "idiom.max_norm", "idiom.python_state", "idiom.updated_twice"),
 )
 """Patterns for ``forbid``: models whose forward changes nothing in place, neither tensors nor attributes.
 What ``nn`` layers do by themselves stays, such as the running statistics of a batch norm in training."""
 
-RANDOM = ("op.random", "op.seeded", "op.inplace.random", "model.training")
+RANDOM = ("op.random", "op.seeded", "op.inplace.random", "model.training", "idiom.seed")
 """Patterns for ``forbid``: models that draw no random numbers, so that two runs give the same."""
 
 

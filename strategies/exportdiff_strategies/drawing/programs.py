@@ -11,12 +11,14 @@ from hypothesis import strategies as st
 from exportdiff_strategies import program as ir
 from exportdiff_strategies.drawing.arguments import OPTIONS, draw_args, draw_inputs, in_some_order
 from exportdiff_strategies.drawing.classes import DEPTH, INSTANCES, ClassBuilder
+from exportdiff_strategies.drawing.idioms import with_idiom
 from exportdiff_strategies.drawing.modules import count_instances
 from exportdiff_strategies.drawing.style import Style, draw_style
 from exportdiff_strategies.drawing.tracing import traceable_root
+from exportdiff_strategies.idioms import KINDS
 from exportdiff_strategies.machine import Machine, arguments, bind
 from exportdiff_strategies.naming import with_unusual_names
-from exportdiff_strategies.profiles import BASE, MIX, PROFILES
+from exportdiff_strategies.profiles import BASE, IDIOMS, MIX, PERCENT_WITH_IDIOM, PROFILES
 from exportdiff_strategies.swarm import Chooser, Draw
 from exportdiff_strategies.tidy import compact, instantiated, tidy
 from exportdiff_strategies.trace import Trace
@@ -45,17 +47,23 @@ def programs(
     """
     if switches is not None:
         weights: Mapping[str, int] = {name: 75 if name in switches else 0 for name in BASE}
+        percent, wanted = 75, switches
     else:
-        weights = PROFILES[MIX[draw(_MIXED)] if profile == "default" else profile]
+        name = MIX[draw(_MIXED)] if profile == "default" else profile
+        weights, percent, wanted = PROFILES[name], PERCENT_WITH_IDIOM[name], frozenset(IDIOMS)
     if forbidden:
-        weights = {**weights, **dict.fromkeys(forbidden, 0)}
+        weights = {name: 0 if name in forbidden else weight for name, weight in weights.items()}
     choose = Chooser(draw, weights)
     program = with_unusual_names(_draw_program(choose), choose)
-    trace = Trace()
     machine = Machine(program.classes, program.training)
-    machine.trace = trace
+    trace = machine.trace = Trace()
     assume(machine.accepts(program))
-    return compact(program) if choose.on("model.debris") else tidy(program, trace)
+    program = compact(program) if choose.on("model.debris") else tidy(program, trace)
+    kinds = [name for name in KINDS if f"idiom.{name}" in wanted]
+    if not kinds or not choose.chance(percent):
+        return program
+    kind = choose.pick(kinds)
+    return program if f"idiom.{kind}" in forbidden else with_idiom(program, choose, kind)
 
 
 _MIXED = st.integers(0, len(MIX) - 1)

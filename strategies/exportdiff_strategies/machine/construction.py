@@ -36,6 +36,10 @@ def _sliced(box: Instance, step: ir.Slice) -> Instance:
     return Instance(box.kind, dict(enumerate(items)))
 
 
+IDIOM = "(idiom)"
+"""The key in ``Instance.origins`` of the statements that an idiom needs."""
+
+
 class Builder:
     """Executes ``__init__``."""
 
@@ -104,6 +108,8 @@ class Builder:
             value = init.value
             assert value is None or isinstance(value, bool | int | float | str)
             _set_attribute(owner, init.attr, value, init)
+        elif isinstance(init, ir.InitIdiom):
+            owner.origins[IDIOM] = id(init)
         elif isinstance(init, ir.Hook):
             _add_hook(owner, init, trace)
         else:

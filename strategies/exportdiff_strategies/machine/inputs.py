@@ -5,7 +5,14 @@ from __future__ import annotations
 from exportdiff_strategies import program as ir
 from exportdiff_strategies.machine.tensors import LAZY, bound_of, laid_out, new_tensor
 from exportdiff_strategies.ops import OPS
-from exportdiff_strategies.values import CollectionValue, PythonValue, TensorValue, Value, ViewFamily
+from exportdiff_strategies.values import (
+    CollectionValue,
+    OtherValue,
+    PythonValue,
+    TensorValue,
+    Value,
+    ViewFamily,
+)
 
 
 def arguments(program: ir.Program, sizes: tuple[int, ...] = ()) -> tuple[list[Value], dict[str, Value]]:
@@ -36,6 +43,8 @@ def _value(given: ir.Input, made: dict[str, Value]) -> Value:
         keys = given.keys or range(len(given.items))
         items = [_value(item, made) for item in given.items]
         return CollectionValue(given.kind, dict(zip(keys, items, strict=True)))
+    if isinstance(given, ir.IdiomInput):
+        return OtherValue(given.kind)
     literal = given.value
     assert literal is None or isinstance(literal, PythonValue)
     return literal

@@ -8,7 +8,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from exportdiff_strategies import program as ir
 from exportdiff_strategies.control import CONTROLS
 from exportdiff_strategies.failures import FAILURES
+from exportdiff_strategies.idioms import EXTRA, KINDS, OTHER
 from exportdiff_strategies.machine.calls import CallRunner
+from exportdiff_strategies.machine.construction import IDIOM
 from exportdiff_strategies.machine.limits import ROUNDS
 from exportdiff_strategies.machine.memory import OperatorMemory
 from exportdiff_strategies.ops import Rejected, forbid, require
@@ -18,6 +20,7 @@ from exportdiff_strategies.values import (
     CallFrame,
     CollectionValue,
     Instance,
+    OtherValue,
     TensorValue,
     TorchFunction,
     Value,
@@ -57,6 +60,8 @@ class StatementRunner(CallRunner):
                 self._loop(stmt, frame)
             elif isinstance(stmt, ir.Control):
                 self._control(stmt, frame)
+            elif isinstance(stmt, ir.UseIdiom):
+                frame.assign(stmt.target, self._idiom(stmt, frame))
             else:
                 self._store(stmt, frame)
         return False, None
@@ -169,6 +174,25 @@ class StatementRunner(CallRunner):
             require(spec.trains, "gradients through this operator are not modelled")
             outcome.family.grad |= not spec.transforms
         frame.assign(stmt.target, outcome)
+
+    def _idiom(self, stmt: ir.UseIdiom, frame: CallFrame) -> Value:
+        """Execute an idiom; return its result."""
+        idiom = KINDS[stmt.kind].idioms[stmt.number]
+        x = self.evaluate(stmt.operand, frame)
+        if not isinstance(x, TensorValue) or x.bits or self._operator is not None or self._autocast:
+            raise Rejected("no tensor that an idiom takes")
+        forbid(self._inference and idiom.autograd, "inference mode records nothing for gradients")
+        forbid(self._checkpointed and idiom.stateful, "a checkpoint may run it again")
+        require(not idiom.given or EXTRA in frame.names, "no such input")
+        if self.trace is not None:
+            self.trace.note_read(x, self._owner)
+            if idiom.init:
+                self.trace.used.add(frame.owner.origins[IDIOM])
+        outcome = idiom.outcome(x)
+        if idiom.gives == OTHER:
+            return OtherValue(stmt.kind)
+        grad = (x.grad or idiom.trains) and not idiom.detached
+        return self._result(outcome, x, grad, frame.fuel)
 
     # attributes
 

@@ -145,6 +145,14 @@ class Parametrize:
     name: str
 
 
+@dataclass(frozen=True, slots=True)
+class InitIdiom:
+    """The statements of ``__init__`` that idiom ``number`` of a kind needs."""
+
+    kind: str
+    number: int
+
+
 Init = (
     NewChild
     | CopiedModule
@@ -157,4 +165,5 @@ Init = (
     | PythonAttr
     | Hook
     | Parametrize
+    | InitIdiom
 )

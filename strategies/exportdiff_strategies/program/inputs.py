@@ -48,7 +48,15 @@ class CollectionInput:
     keys: tuple[Literal, ...] = ()
 
 
-Input = TensorInput | AliasInput | CollectionInput | Lit
+@dataclass(frozen=True, slots=True)
+class IdiomInput:
+    """The example input of idiom ``number`` of a kind."""
+
+    kind: str
+    number: int
+
+
+Input = TensorInput | AliasInput | CollectionInput | IdiomInput | Lit
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from exportdiff_strategies.program.expressions import Cond, Expr
+from exportdiff_strategies.program.expressions import Cond, Expr, Var
 from exportdiff_strategies.program.literals import AttributePath
 
 
@@ -128,10 +128,35 @@ class Control:
 
 
 @dataclass(frozen=True, slots=True)
+class UseIdiom:
+    """The body of idiom ``number`` of a kind (a key of KINDS): it reads ``operand`` and binds ``target``."""
+
+    kind: str
+    number: int
+    target: str
+    operand: Var
+
+
+@dataclass(frozen=True, slots=True)
 class Return:
     """``return value``."""
 
     value: Expr
 
 
-Stmt = Assign | Do | SetAttr | Swap | Increment | If | Loop | Repeat | With | Fail | Try | Control | Return
+Stmt = (
+    Assign
+    | Do
+    | SetAttr
+    | Swap
+    | Increment
+    | If
+    | Loop
+    | Repeat
+    | With
+    | Fail
+    | Try
+    | Control
+    | UseIdiom
+    | Return
+)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from exportdiff_strategies import program as ir
+from exportdiff_strategies.idioms import KINDS
 from exportdiff_strategies.layers import LAYERS
 from exportdiff_strategies.ops import OPS
 from exportdiff_strategies.regions import HOOKS, PARAMETRIZATIONS, REGIONS
@@ -25,7 +26,8 @@ def class_lines(cls: ir.ClassDef, scaled: bool) -> list[str]:
         lines.append(f"{INDENT * 2}super().__init__()")
         if cls.guest:
             lines.append(f"{INDENT * 2}self.guest = guest")
-        lines += [INDENT * 2 + _statement(init, scaled) for init in cls.init]
+        for init in cls.init:
+            lines += [INDENT * 2 + line for line in _statement(init, scaled).splitlines()]
         lines.append("")
     lines += _method("forward", cls.args, cls.body)
     for method in cls.methods:
@@ -82,6 +84,8 @@ def _statement(init: ir.Init, scaled: bool) -> str:
         if init.op:
             source = OPS[init.op].template.format(source + ".data", p=init.params)
         return _registered(init.attr, init.kind, source)
+    if isinstance(init, ir.InitIdiom):
+        return KINDS[init.kind].idioms[init.number].init
     if isinstance(init, ir.Hook):
         return f"{path_text(init.path)}.{HOOKS[init.name].registration}({init.name})"
     if isinstance(init, ir.Parametrize):

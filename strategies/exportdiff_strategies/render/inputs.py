@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from exportdiff_strategies import program as ir
+from exportdiff_strategies.idioms import KINDS
 from exportdiff_strategies.layers import LAYERS
 from exportdiff_strategies.ops import OPS
 from exportdiff_strategies.render.expressions import group, literal
@@ -15,12 +16,22 @@ def make_lines(program: ir.Program) -> list[str]:
     model = "Model()" if program.training else "Model().eval()"
     model = f"graph_of({model})" if program.graph else model
     lines = ["def make():"]
-    if any(new.layer and LAYERS[new.name].random for cls in program.classes for new in ir.new_modules(cls)):
+    if _draws_numbers(program):
         lines.append(f"{INDENT}torch.manual_seed(0)")
     named, args, kwargs = _arguments(program, program.inputs)
     lines += [INDENT + line for line in named]
     lines.append(f"{INDENT}return {', '.join([model, args, *([kwargs] if program.kwargs else [])])}")
     return lines
+
+
+def _draws_numbers(program: ir.Program) -> bool:
+    """Whether the constructors of a Program draw random numbers."""
+    inits = ir.of_type(program.classes, ir.InitIdiom)
+    if any(KINDS[init.kind].idioms[init.number].random for init in inits):
+        return True
+    return any(
+        new.layer and LAYERS[new.name].random for cls in program.classes for new in ir.new_modules(cls)
+    )
 
 
 def _arguments(program: ir.Program, inputs: ir.NamedInputs) -> tuple[list[str], str, str]:
@@ -41,6 +52,8 @@ def _input(given: ir.Input) -> str:
         return OPS[given.op].template.format(given.name, p=given.params) if given.op else given.name
     if isinstance(given, ir.CollectionInput):
         return group(given.kind, [_input(item) for item in given.items], given.keys)
+    if isinstance(given, ir.IdiomInput):
+        return KINDS[given.kind].idioms[given.number].given
     return literal(given.value)
 
 

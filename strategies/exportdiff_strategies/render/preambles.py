@@ -7,14 +7,16 @@ from collections.abc import Iterable, Iterator
 
 from exportdiff_strategies import program as ir
 from exportdiff_strategies.control import CONTROLS
+from exportdiff_strategies.idioms import KINDS
 from exportdiff_strategies.ops import OPS
 from exportdiff_strategies.regions import FIELDS_HERE, HOOKS, PARAMETRIZATIONS, PREAMBLES
 from exportdiff_strategies.render.statements import INDENT
 
 
-def import_lines(body: str) -> Iterator[str]:
-    """The imports that a source with this body needs."""
-    standard = [f"import {name}" for name in ("copy", "math") if re.search(rf"\b{name}\.\w+\(", body)]
+def import_lines(body: str, further: Iterable[str]) -> Iterator[str]:
+    """The imports that a source with this body needs; ``further`` ones come in their places."""
+    standard = [line for line in further if line in _STANDARD]
+    standard += [f"import {name}" for name in ("copy", "math") if re.search(rf"\b{name}\.\w+\(", body)]
     if "@dataclass" in body:
         standard.append("from dataclasses import dataclass")
     base = re.search(r"^class Kind\(.*?(\w+)\):", body, re.MULTILINE)
@@ -22,11 +24,22 @@ def import_lines(body: str) -> Iterator[str]:
         standard.append(f"from enum import {base[1]}")
     if "NamedTuple" in body:
         standard.append("from typing import NamedTuple")
-    yield from (*standard, *([""] if standard else []))
+    yield from (*dict.fromkeys(standard), *([""] if standard else []))
     yield "import torch"
     if re.search(r"\bF\.", body):
         yield "import torch.nn.functional as F"
     yield "from torch import nn"
+    yield from (line for line in further if line not in _STANDARD)
+
+
+_STANDARD = {
+    *(
+        f"import {name}"
+        for name in ("collections", "contextlib", "dataclasses", "functools", "random", "types")
+    ),
+    "from enum import Enum",
+}
+"""The imports of idioms that are no imports of torch."""
 
 
 def preambles(program: ir.Program) -> Iterator[tuple[str, ...]]:
@@ -50,6 +63,11 @@ def preambles(program: ir.Program) -> Iterator[tuple[str, ...]]:
             wanted[spec.preamble] = PREAMBLES[spec.preamble]
             if spec.lines:
                 wanted[node.name] = spec.lines
+        elif isinstance(node, ir.UseIdiom):
+            idiom = KINDS[node.kind].idioms[node.number]
+            wanted |= {line: (line,) for line in idiom.imports}
+            if idiom.preamble:
+                wanted[f"idiom {node.kind}"] = tuple(idiom.preamble.splitlines())
     yield from (wanted[name] for name in sorted(wanted))
 
 

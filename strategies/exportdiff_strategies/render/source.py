@@ -22,4 +22,4 @@ def render(program: ir.Program) -> str:
     definitions = [block for block in needed if not block[0].startswith(("from ", "import "))]
     body = "\n\n\n".join("\n".join(block) for block in (*definitions, *blocks))
     imported = [block[0] for block in needed if block[0].startswith(("from ", "import "))]
-    return "\n".join((*import_lines(body), *imported)) + "\n\n\n" + body + "\n"
+    return "\n".join(import_lines(body, imported)) + "\n\n\n" + body + "\n"

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from exportdiff_strategies import program as ir
 from exportdiff_strategies.control import CONTROLS
 from exportdiff_strategies.failures import FAILURES
+from exportdiff_strategies.idioms import KINDS
 from exportdiff_strategies.regions import REGIONS
 from exportdiff_strategies.render.expressions import assignment, condition, expression, operand, path_text
 
@@ -48,6 +49,8 @@ def _statement(stmt: ir.Stmt) -> Iterator[str]:
         yield from body_lines(stmt.body, 1)
         yield f"except {stmt.error}:"
         yield from body_lines(stmt.handler, 1)
+    elif isinstance(stmt, ir.UseIdiom):
+        yield from KINDS[stmt.kind].idioms[stmt.number].lines(stmt.operand.name, stmt.target)
     else:
         yield from _control(stmt)
 

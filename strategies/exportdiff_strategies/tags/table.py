@@ -8,6 +8,7 @@ from exportdiff_strategies.tags import (
     control,
     dynamic,
     hierarchy,
+    idioms,
     inputs,
     names,
     operations,
@@ -29,6 +30,7 @@ TAGS: dict[str, Tag] = {
     **outputs.TABLE,
     **regions.TABLE,
     **dynamic.TABLE,
+    **idioms.TABLE,
 }
 """Every tag by its name."""
 

@@ -286,6 +286,13 @@ def test_a_guard_that_no_range_shows_is_a_finding() -> None:
     assert tried[4] == (True, True) and tried[5] == (True, False)
 
 
+def test_a_computed_size_of_1_may_be_fixed() -> None:
+    # The example has 4 rows, so that 1 is left: torch guards that it stays 1.
+    verdict = judge(program("x[x.shape[0] * 3 // 4 :] + 1", DYNAMIC), EXPORTED)
+    assert verdict.findings == ()
+    assert any("computed-sizes-of-one-are-fixed" in result.excused for result in verdict.paths)
+
+
 PAIRS = """\
 import torch
 from torch import nn

@@ -237,6 +237,13 @@ REFUSALS: tuple[DocumentedRefusal, ...] = (
         pattern=r"no fake impl registered",
     ),
     DocumentedRefusal(
+        "class-of-fake-tensor",
+        "RuntimeError",
+        "github.com/pytorch/pytorch/issues/95496: 'this is a known problem with no easy fix'",
+        pattern=r"is already associated to a python object of type FakeTensor",
+        of_model=True,
+    ),
+    DocumentedRefusal(
         "tensor-to-numpy",
         "RuntimeError",
         "docs/source/torch.compiler_fake_tensor.md: a fake tensor has no data",

@@ -91,7 +91,7 @@ class Entry:
     topics: tuple[str, ...] = ()
     """What people write who meet the bug: words of ``topics.TOPICS``."""
     cause: str = ""
-    """The mechanism, in one sentence."""
+    """The mechanism, and what the function at fault should do."""
     variant_of: str = ""
     """For a variant, the name of the entry of its root cause; else empty."""
     at_fault: str = ""

@@ -18,7 +18,7 @@ class KnownBug:
 
     title: str
     cause: str
-    """The mechanism, in one sentence."""
+    """The mechanism, and what the function at fault should do."""
     versions: Versions
     """What its entry showed on the versions of torch on which it ran."""
     upstream: str | None

@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from exportdiff.judging.checks.aliasing import WriteDiffers
+from exportdiff.judging.checks.compare.guard_failures import fixes_computed_size_of_one
 from exportdiff.judging.checks.gradients import BackwardRaised, GradientFlow, GradientLeaf
 from exportdiff.judging.checks.guards.check import CallRefused
 from exportdiff.judging.checks.guards.deviations import WrongAnswer
@@ -50,6 +51,20 @@ def sizes_are_inferred(compared: Comparison) -> bool:
     refused = isinstance(compared.evidence, CallRefused)
     late = isinstance(compared.evidence, PathRaised) and compared.path.runner == "unflatten"
     return (refused or late) and compared.in_unpromised_probe
+
+
+@limit(
+    LIMITS,
+    says="With Dim.AUTO and Dim.DYNAMIC, a size that forward computes and that is 1 in the example may be "
+    "fixed: x[n // 2:] of an example with two rows makes a program for two or three rows.",
+    documented="docs.pytorch.org, 'The Zero-One Specialization Problem': 'executing normal PyTorch code "
+    "often reintroduces 0/1 guards, as many conditions in PyTorch check for values being 0 or 1'",
+)
+def computed_sizes_of_one_are_fixed(compared: Comparison) -> bool:
+    """Whether a probe is refused because a computed size is not 1, and the spec leaves sizes to export."""
+    evidence = compared.evidence
+    refused = isinstance(evidence, CallRefused) and fixes_computed_size_of_one(evidence.failure)
+    return refused and compared.in_unpromised_probe
 
 
 @limit(

@@ -34,6 +34,8 @@ class Ran:
     dropped: tuple[str, ...] = ()
     """For each program that could not be judged: why."""
     differences: tuple[Difference, ...] = ()
+    broken: bool = False
+    """Whether the process cannot use the device any more, because a kernel has failed."""
 
     def __add__(self, other: Ran) -> Ran:
         """Return both together."""
@@ -44,6 +46,7 @@ class Ran:
             self.unsteady + other.unsteady,
             self.dropped + other.dropped,
             self.differences + other.differences,
+            self.broken or other.broken,
         )
 
 

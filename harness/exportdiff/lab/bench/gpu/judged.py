@@ -5,6 +5,7 @@ A finding that both show is a bug of torch that needs no GPU: campaigns find it.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from exportdiff.core.case import case_from_source
@@ -15,6 +16,7 @@ from exportdiff.runtime.paths import parse
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from exportdiff.core.case import Case
     from exportdiff.core.finding import Finding
     from exportdiff.core.path import Path
     from exportdiff.judging.results import Verdict
@@ -29,7 +31,7 @@ def only_on_device(name: str, source: Callable[[str], str], paths: Sequence[str]
     ``paths``: paths that name the device on which they run.
     """
     text = source(device)
-    here = judge_case(case_from_source(text), [parse(path) for path in paths])
+    here = judge_case(_case(text, text), [parse(path) for path in paths])
     if not here.valid:
         return dropped(here.invalid_reason)
     ran = Ran(1, len(here.paths))
@@ -37,9 +39,9 @@ def only_on_device(name: str, source: Callable[[str], str], paths: Sequence[str]
     if not first:
         return ran
     only = sorted({path for path, _ in first})
-    again = _shown(judge_case(case_from_source(text), [_on(path, paths) for path in only]))
+    again = _shown(judge_case(_case(text, text), [_on(path, paths) for path in only]))
     steady = {key: finding for key, finding in first.items() if key in again}
-    there = judge_case(case_from_source(source("cpu")), [parse(f"{path}@cpu") for path in only])
+    there = judge_case(_case(source("cpu"), text), [parse(f"{path}@cpu") for path in only])
     on_cpu = _shown(there)
     new = {key: finding for key, finding in steady.items() if key not in on_cpu}
     differences = tuple(
@@ -49,6 +51,11 @@ def only_on_device(name: str, source: Callable[[str], str], paths: Sequence[str]
     return ran + Ran(
         shared=len(steady) - len(new), unsteady=len(first) - len(steady), differences=differences
     )
+
+
+def _case(text: str, salt: str) -> Case:
+    """Make a case of a text. ``salt`` decides which deviations are tried: the same ones on all devices."""
+    return replace(case_from_source(text), source=salt)
 
 
 def _on(written: str, paths: Sequence[str]) -> Path:

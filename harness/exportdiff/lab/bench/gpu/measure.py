@@ -118,11 +118,7 @@ def result_of(board: Board, device: str, lacking: dict[str, str], *, interrupted
         if reason := lacking.get(each.name):
             figures.append(Figure(f"{each.name}: {each.question}", None, note=f"not possible: {reason}"))
             continue
-        note = (
-            f"{ran.runs} runs; {len(ran.differences)} differences; {ran.shared} also on the CPU; "
-            f"{ran.unsteady} not repeated; {len(ran.dropped)} dropped"
-        )
-        figures.append(Figure(f"{each.name}: {each.question}", ran.programs, "programs", note=note))
+        figures.append(Figure(f"{each.name}: {each.question}", ran.programs, "programs", note=_note(ran)))
         differing += [(each.name, found.path, found.check, found.title[:300]) for found in ran.differences]
     tables = [
         Rows("what differs on the device alone", ("section", "path", "check", "what"), tuple(differing))
@@ -134,6 +130,18 @@ def result_of(board: Board, device: str, lacking: dict[str, str], *, interrupted
         interrupted=interrupted,
         exit_code=_exit_code(board, differs=bool(differing)),
     )
+
+
+def _note(ran: Ran) -> str:
+    """Return the counts that are not 0, in a line."""
+    counts = {
+        "runs": ran.runs,
+        "differences": len(ran.differences),
+        "also on the CPU": ran.shared,
+        "not repeated": ran.unsteady,
+        "dropped": len(ran.dropped),
+    }
+    return "; ".join(f"{number} {word}" for word, number in counts.items() if number) or "nothing ran"
 
 
 def _exit_code(board: Board, *, differs: bool) -> int:

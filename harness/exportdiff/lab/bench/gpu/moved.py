@@ -6,14 +6,18 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 import torch
+from torch.utils import _pytree as pytree
 
 from exportdiff.core.programs import program_source
 from exportdiff.lab.bench.gpu.direct import AS_BUILT, Called, called, exported, model_of, unlike
 from exportdiff.lab.bench.gpu.found import Difference, Ran, dropped
 from exportdiff.lab.bench.gpu.texts import BOTH_DEVICES
+from exportdiff.runtime.observing.tensors import storage_id
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from torch.export import ExportedProgram
 
 
 def between_devices(device: str, seed: int, index: int) -> Ran:
@@ -23,7 +27,33 @@ def between_devices(device: str, seed: int, index: int) -> Ran:
     the CPU to the CPU changes nothing.
     """
     source, _ = program_source(seed, index)
+    try:
+        reason = _unfit(exported(source, device))
+    except Exception as error:
+        reason = f"export raises {type(error).__name__}"
+    if reason:
+        return dropped(reason)
     return _moved(source, "cpu", device, index) + _moved(source, device, "cpu", index)
+
+
+def _unfit(program: ExportedProgram) -> str:
+    """Return why a moved program may differ from eager; empty if it may not.
+
+    The move copies each tensor of the state with ``Tensor.to``, to one device.
+    """
+    state = [each for each in (*program.state_dict.values(), *program.constants.values()) if _is_tensor(each)]
+    values = pytree.tree_leaves([node.meta.get("val") for node in program.graph.nodes])
+    if len({each.device for each in (*state, *filter(_is_tensor, values))}) > 1:
+        return "the program uses two devices"
+    if not all(each.is_contiguous() for each in state):
+        return "a tensor of the state is not contiguous, and its copy is"
+    if len({storage_id(each) for each in state}) < len(state):
+        return "tensors of the state share memory, and their copies do not"
+    return ""
+
+
+def _is_tensor(value: object) -> bool:
+    return isinstance(value, torch.Tensor)
 
 
 def _moved(source: str, start: str, end: str, index: int) -> Ran:

@@ -9,9 +9,11 @@ from __future__ import annotations
 import time
 from collections import Counter
 from contextlib import nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from threading import Lock
 from typing import TYPE_CHECKING
+
+import torch
 
 from exportdiff.lab.bench.gpu.found import Difference, Ran, dropped
 from exportdiff.lab.bench.gpu.sections import SECTIONS, Section, section
@@ -32,6 +34,8 @@ GROWTH = 3000
 """MiB by which a process may grow: CUDA loads its kernels when they are first used."""
 MEMORY = 12_000
 """MiB that a process may take: the libraries of CUDA alone take more than a process on the CPU."""
+KERNEL_ERRORS: tuple[type[Exception], ...] = tuple(filter(None, [getattr(torch, "AcceleratorError", None)]))
+"""After them, the device cannot be used in the process: an index was out of range, for example."""
 
 
 @dataclass
@@ -51,9 +55,12 @@ def run_tasks(name: str, device: str, seed: int, indices: Sequence[int]) -> Ran:
         second_device.load()
     each = section(name)
     done = Ran()
-    with clean_state(free=True):
-        for index in indices:
-            done += each.task(device, seed, index)
+    try:
+        with clean_state(free=True):
+            for index in indices:
+                done += each.task(device, seed, index)
+    except KERNEL_ERRORS as error:
+        return done + replace(dropped(f"a kernel failed: {error}"), broken=True)
     return done
 
 
@@ -143,9 +150,13 @@ def _asked(
         return Ran(), ""
     answer = child.ask(min(limit, left), run_tasks, each.name, device, seed, indices, stop=stop)
     if isinstance(answer, Ran):
+        if answer.broken:
+            child.stop()
         return answer, ""
     if left < limit and time.monotonic() >= until:
         return Ran(), ""
+    if isinstance(answer, TaskFailure):
+        child.stop()  # an error of torch or of a kernel may leave its process unusable
     if len(indices) > 1:
         parts = [_asked(child, each, device, seed, [index], until, stop) for index in indices]
         return sum((ran for ran, _ in parts), Ran()), "\n".join(error for _, error in parts if error)

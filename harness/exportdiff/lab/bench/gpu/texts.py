@@ -13,7 +13,8 @@ class OnTwoDevices(nn.Module):
 
     def __init__(self, inner):
         super().__init__()
-        self.inner = inner.to("DEVICE")
+        with torch.backends.cudnn.flags(enabled=False):  # cuDNN puts the weights of an RNN into one memory
+            self.inner = inner.to("DEVICE")
         self.scale = nn.Parameter(torch.full((1,), 0.5))
 
     def forward(self, *args, **kwargs):
