@@ -28,6 +28,8 @@
 #
 # [tool.exportdiff.versions]
 # "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """One BatchNorm is in two places of a model. After a cast, the exported module has two of its buffers.
 

@@ -38,6 +38,8 @@
 #
 # [tool.exportdiff.versions]
 # "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """A model enables gradients for a part of its work. Exported under no_grad, it cannot be decomposed.
 

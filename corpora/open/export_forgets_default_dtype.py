@@ -27,6 +27,8 @@
 #
 # [tool.exportdiff.versions]
 # "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """A model is exported while the default dtype is float64. Later, its result is float32, without an error.
 

@@ -18,6 +18,8 @@
 #
 # [tool.exportdiff.versions]
 # "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """A function with `functools.lru_cache` makes a table of angles. Export is the first to call it, and the
 cache keeps the fake tensor of the trace: the next eager call raises an error.

@@ -17,6 +17,8 @@
 #
 # [tool.exportdiff.versions]
 # "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """After strict export, the program's module does not load the checkpoint of the model: RuntimeError.
 
