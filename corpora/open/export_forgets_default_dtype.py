@@ -26,6 +26,8 @@
 # without the dtype of its result"""
 #
 # [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
 # "2.13.0" = "shows"
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
