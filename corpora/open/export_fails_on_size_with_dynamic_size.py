@@ -31,7 +31,7 @@
 # upstream = "https://github.com/pytorch/pytorch/issues/149158"
 # upstream-match = "place"
 # upstream-searched = "2026-11-26"
-# at-fault = "torch/_export/non_strict_utils.py, make_constraints: flattens the inputs as they came"
+# at-fault = "torch/export/dynamic_shapes.py, _tree_map_with_path: a torch.Size is taken apart into a list"
 # workaround = "code"
 #
 # [tool.exportdiff.versions]

@@ -266,6 +266,19 @@ def test_metadata_is_static_for_export_and_guarded_by_compile() -> None:
     assert whats("guards", eager, compiled) == [("accepted", "dtype")]
 
 
+def test_keywords_come_in_any_order() -> None:
+    raised = Failure("run", ("TypeError", "Exception"), "There is no flat args adapter specified.", ())
+
+    def reordered(made: Call, where: str) -> ExportedObservation:
+        return replace(observed(), deviations=(replace(left(made, "order").deviations[0], where=where),))
+
+    eager, refused = reordered(call(), "kwargs"), reordered(call(failed=raised), "kwargs")
+    assert whats("guards", eager, refused) == [("refused", "keyword-order")]
+    assert whats("guards", refused, refused) == []  # eager refuses it too
+    # A dict among the arguments is part of what export fixes.
+    assert whats("guards", reordered(call(), "args[0]"), reordered(call(failed=raised), "args[0]")) == []
+
+
 def test_a_refused_call_changes_nothing() -> None:
     refused = Failure("run", ("AssertionError", "Exception"), "Guard failed: a == True", ())
     changed = replace(call(failed=refused), state=State({"n": snapshot(ONE + 1)}, {}))

@@ -58,6 +58,31 @@ def test_a_refusal_that_a_fix_declares_is_unsupported(case: Callable[[str], Case
     assert judge(named, PATHS).findings
 
 
+SIZES = """
+import torch
+from torch import nn
+
+
+class Model(nn.Module):
+    def forward(self, x, size, empty):
+        return x + len(size)
+
+
+def make():
+    return Model(), (torch.ones(3, 2), torch.Size([1]), torch.Size([]))
+
+
+def dynamic_shapes():
+    return {"x": {0: torch.export.Dim.DYNAMIC}, "size": (None,), "empty": ()}
+"""
+
+
+def test_sizes_that_stay_sizes_can_be_compared_with_dynamic_shapes() -> None:
+    """One fix rebuilds a torch.Size as one, and another compares it with its spec, a tuple."""
+    verdict, _ = mended(case_from_source(SIZES), CORPORA)
+    assert not verdict.findings and {result.status for result in verdict.paths} == {"ok"}
+
+
 def test_a_declared_refusal_counts_at_any_stage() -> None:
     refusal = FixRefusal("a_fix", "ValueError", "cannot hold")
     raised = failure(ValueError("it cannot hold x"), "run")

@@ -34,7 +34,12 @@ from exportdiff.judging.checks.compare.leaves import LeafDifference
 from exportdiff.judging.checks.fake import WrongFake
 from exportdiff.judging.checks.gradients import BackwardRaised, GradientFlow, GradientLeaf
 from exportdiff.judging.checks.guards.check import CallRefused, WrongRecord
-from exportdiff.judging.checks.guards.deviations import BrokenByRefusal, RefusedButChanged, WrongAnswer
+from exportdiff.judging.checks.guards.deviations import (
+    BrokenByRefusal,
+    KeywordsRefused,
+    RefusedButChanged,
+    WrongAnswer,
+)
 from exportdiff.judging.checks.guards.recompiles import DeviatingCallRaised, Recompiled
 from exportdiff.judging.checks.guards.sizes import SizeRefused
 from exportdiff.judging.checks.inputs import InputLeaf, InputStructure
@@ -283,6 +288,7 @@ def test_every_class_of_evidence_is_written() -> None:
         WrongAnswer,
         RefusedButChanged,
         BrokenByRefusal,
+        KeywordsRefused,
         DeviatingCallRaised,
         Recompiled,
         CopyShares,
@@ -503,6 +509,15 @@ def ways_to_leave_the_spec() -> Iterator[ParameterSet]:
     for (row, deviation), (column, what) in itertools.product(enumerate(DEVIATIONS), enumerate(results)):
         marks = [] if (row + column) % len(results) == 0 else [pytest.mark.nightly]
         yield pytest.param(deviation, what, marks=marks, id=f"{deviation}-{what}")
+
+
+def test_refused_keywords_have_a_file_that_runs(tmp_path: pathlib.Path) -> None:
+    altered = Altered("order", "the keys of kwargs come in another order", "kwargs", "")
+    file = tmp_path / "repro.py"
+    evidence = KeywordsRefused(3, altered, failure())
+    source = FAULTS["module_mixes_up_keywords"].source
+    file.write_text(repro_source(finding(evidence, "guards", "nonstrict:unflatten@cpu"), source))
+    assert run(file) == (0, "ok: unflatten accepts keyword arguments in another order\n")
 
 
 @pytest.mark.parametrize(("deviation", "what"), list(ways_to_leave_the_spec()))

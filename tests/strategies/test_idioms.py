@@ -64,6 +64,8 @@ def wrong(idiom: Idiom, dtype: str) -> list[str]:
             found.append(f"requires_grad is {result.requires_grad}")
         elif not result.is_contiguous() or float(result.detach().abs().max()) > outcome.bound:
             found.append("another memory layout, or a value that is too large")
+        if result.requires_grad:
+            result.sum().backward()
     return found
 
 

@@ -63,7 +63,7 @@ def program(exported: str, finding: Finding, *, dynamic: bool) -> str:
 def lowered(made: str, finding: Finding, program: str, fresh: str) -> str:
     """Return the expression for what is called, from those for the runner's result and for the program."""
     for each in _at(finding, "module"):
-        made = _changed(each, made, program, fresh)
+        made = _changed(each, program if each.alone else made, program, fresh)
     return made
 
 

@@ -122,12 +122,20 @@ TABLE: dict[str, Kind] = {
                 """,
                 _CALL,
             ),
-            _replaced(
-                f"""
-                    {_GAIN}
-                    self.gain.register_post_accumulate_grad_hook(lambda gain: gain.grad.zero_())
-                """,
+            Idiom(
                 "$t = $x * self.gain",
+                lambda b, n: 2 * b + 2,
+                init=f"""
+                    {_GAIN}
+                    self.gain.register_post_accumulate_grad_hook(halve)
+                """,
+                preamble="""
+                    def halve(weight):
+                        weight.grad *= 0.5
+                """,
+                trains=True,
+                autograd=True,
+                dtypes=_F32,
             ),
             _replaced(
                 _GAIN,

@@ -286,6 +286,16 @@ def test_a_guard_that_no_range_shows_is_a_finding() -> None:
     assert tried[4] == (True, True) and tried[5] == (True, False)
 
 
+@pytest.mark.parametrize(
+    "forward", ["x + 1 if x.shape[0] % 4 == 0 else x - 1", "x[x.shape[0] * 3 // 4 :] + 1"]
+)
+def test_a_path_that_leaves_all_sizes_to_export_may_refuse_them(forward: str) -> None:
+    text = SOURCE.format(forward=forward, dim=AUTO).partition("def dynamic_shapes")[0]
+    verdict = judge(case_from_source(text), select_paths(["nonstrict+dynamic:module"]))
+    assert verdict.findings == ()
+    assert verdict.paths[0].excused == ("sizes-are-inferred",)
+
+
 PAIRS = """\
 import torch
 from torch import nn

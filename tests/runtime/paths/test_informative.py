@@ -63,6 +63,13 @@ def test_a_call_with_other_values_for_what_is_given_twice_is_informative(
     }
 
 
+def test_a_call_with_its_keywords_in_another_order_is_informative(case: Callable[[str, str], Case]) -> None:
+    """A program that does not sort them exchanges two arguments."""
+    keywords = "(torch.ones(2, 3),), {'y': torch.zeros(2, 3), 'n': 2, 'flag': True}"
+    told_of = {way for way, _ in told(case(forward("return x + y"), keywords), "operators")}
+    assert told_of == {"order"}
+
+
 def test_what_eager_refuses_tells_nothing(case: Callable[[str, str], Case]) -> None:
     assert told(case(forward("assert flag\n        return x"), ARGS), "operators") == set()
     assert told(case(forward("raise ValueError"), ARGS), "operators") == set()

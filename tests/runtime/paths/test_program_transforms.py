@@ -141,8 +141,8 @@ def test_names_of_what_is_written_back() -> None:
     args = (torch.ones(2), torch.ones(2))
     ep = torch.export.export(Writes(), args, strict=False)
     handed_in = tree_snapshot((args, {}))
-    assert written_back(ep, handed_in) == set()
-    assert written_back(ep.run_decompositions(), handed_in) == {"buf", "input args[1]"}
+    assert written_back(ep, handed_in).written == set()
+    assert written_back(ep.run_decompositions(), handed_in).written == {"buf", "input args[1]"}
 
 
 EAGER = Path("eager", "model")
@@ -185,6 +185,14 @@ def test_what_is_written_back_is_no_alias(parted: Callable[..., Evidence]) -> No
     assert excuse(both, decomposed()) == ""
     assert excuse(both, decomposed({"output[0]", "output[1]"})) == name
     assert excuse(both, decomposed({"buf", "output[1]"})) == name
+
+
+def test_a_new_value_that_is_returned_is_what_was_written_to() -> None:
+    path = replace(decomposed(), returned=frozenset({"buf"}))
+    assert excuse(identity("buf", "output"), path) == ""
+    assert excuse(memory("buf", "output"), path) == "written-back-is-no-alias"
+    alone = replace(path, path=parse("nonstrict+decompose+lifted:module@cpu"))
+    assert excuse(identity("buf", "output"), alone) == "written-back-is-no-alias"
 
 
 def test_a_view_of_the_same_memory_need_not_be_the_same_tensor() -> None:

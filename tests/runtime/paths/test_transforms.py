@@ -291,6 +291,14 @@ def test_a_graph_without_guards_gets_no_calls_that_it_does_not_promise(case: Cal
     assert [bool(call.args[2].deviations) for call in made.call_args_list] == [True, False]
 
 
+def test_what_ep_module_refuses_does_not_concern_the_graph_alone(case: Callable[[str], Case]) -> None:
+    body = "class Model(nn.Module):\n    def forward(self, x):\n        return x + 1"
+    refused = mock.patch.object(torch.export.ExportedProgram, "module", side_effect=ValueError("a name"))
+    with refused:
+        verdict = judge(case(body), [parse("nonstrict:module"), parse("strict+lifted:module")], ["outputs"])
+    assert [each.status for each in verdict.paths] == ["finding", "ok"]
+
+
 ASSIGNED = """
 class Child(nn.Module):
     def forward(self, x):

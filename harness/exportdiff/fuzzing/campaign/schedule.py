@@ -36,6 +36,7 @@ RATES: dict[str, int] = {
     "nonstrict+dynamic:module": 11,
     "nonstrict+dynamic:unflatten": 11,
     "nonstrict+reexport:module": 29,
+    "nonstrict+vector:unflatten": 17,
     "nonstrict+duplicate:module": 47,
     "nonstrict+deepcopy:module": 47,
     "nonstrict+reexport_unflattened:module": 37,

@@ -5,7 +5,9 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING
 
+import torch._export.utils as export_utils
 import torch.export._trace as trace
+from torch._export import non_strict_utils
 from torch._export.passes import (
     lift_constants_pass,
     replace_autocast_with_hop_pass,
@@ -129,6 +131,27 @@ class Model(nn.Module):
         with torch.no_grad():
             y = self.weight * 2
         return x * y * self.weight
+"""
+
+NAMED_AS_A_NODE = """
+class Model(nn.Module):
+    def forward(self, add_1):
+        once = add_1 + 1
+        return once + once
+"""
+
+STEP = """
+class Model(nn.Module):
+    def forward(self, x, y):
+        return y[: x.shape[0] : 2]
+
+
+def make():
+    return Model(), (torch.ones(3, 3), torch.ones(7, 3))
+
+
+def dynamic_shapes():
+    return {"x": {0: torch.export.Dim("n", min=3, max=7)}, "y": None}
 """
 
 VIEW = """
@@ -265,4 +288,20 @@ def views_are_traced_as_copies() -> AbstractContextManager[object]:
         "    name = func._schema.name.removeprefix('aten::')\n"
         "    if name in ('view', 'select', 'slice', 'transpose', 'unsqueeze', 'squeeze', 'permute'):\n"
         "        func = getattr(getattr(torch.ops.aten, f'{name}_copy'), func._overloadname)\n"
+    )
+
+
+@fault(check="outputs", paths="nonstrict:*", source=NAMED_AS_A_NODE)
+def a_name_with_a_new_number_is_taken() -> AbstractContextManager[object]:
+    """The number that makes the name of an operator unique is that of another name."""
+    return edited(export_utils._rename_without_collisions, "find_available[key] + 1", "find_available[key]")
+
+
+@fault(check="outputs", paths="nonstrict:*", source=STEP)
+def a_slice_up_to_a_dynamic_size_has_no_step() -> AbstractContextManager[object]:
+    """A slice loses its step if one of its ends is a dynamic size."""
+    return edited(
+        non_strict_utils._NonStrictTorchFunctionHandler._override,
+        "step = 1 if item.step is None else item.step",
+        "step = 1",
     )

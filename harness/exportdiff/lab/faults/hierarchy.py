@@ -286,6 +286,22 @@ def consecutive_calls_are_merged() -> AbstractContextManager[object]:
     return edited(unflattening._ModuleFrame.run_from, 'int(k.split("@")[-1]) if "@" in k else 0', "0")
 
 
+@fault(check="outputs", paths="nonstrict:unflatten*", source=CALLED_TWICE)
+def calls_with_other_operators_are_merged() -> AbstractContextManager[object]:
+    """Two calls of a submodule share a graph if their graphs are equally long."""
+    return edited(
+        unflattening._check_graph_equivalence,
+        "graph_dump(x.graph) == graph_dump(y.graph)",
+        "len(x.graph.nodes) == len(y.graph.nodes)",
+    )
+
+
+@fault(check="outputs", paths="nonstrict:unflatten*", source=CALLED_TWICE)
+def later_calls_have_no_state() -> AbstractContextManager[object]:
+    """Of the calls of a submodule that have a graph each, only the first gets its parameters."""
+    return edited(unflattening._assign_attr, "if _is_call_name(k, item)", "if k == item")
+
+
 @fault(check="purity", paths="nonstrict:unflatten*", source=CALLED_TWICE)
 def unflatten_prints_debug_output() -> AbstractContextManager[object]:
     """The debug output of unflatten is left on."""

@@ -53,11 +53,25 @@ class Model(nn.Module):
 STRING = """
 class Model(nn.Module):
     def forward(self, x, mode):
-        return x + 1 if mode == "add" else x * 2
+        return x + 1 if mode == "add" else x * 3
 
 
 def make():
     return Model(), (torch.ones(2, 3), "add")
+"""
+
+BRANCH_BEYOND_RANGE = """
+class Model(nn.Module):
+    def forward(self, x):
+        return x * 2 if x.shape[0] <= 6 else x * 3
+
+
+def make():
+    return Model(), (torch.ones(4, 3),)
+
+
+def dynamic_shapes():
+    return {"x": {0: torch.export.Dim("n", min=3, max=6)}}
 """
 
 NOT_A_NUMBER = """
@@ -123,6 +137,18 @@ def guards_accept_another_flag() -> AbstractContextManager[object]:
 def guards_accept_another_size() -> AbstractContextManager[object]:
     """There is no guard on a size that the graph has as a constant."""
     return edited(unlifting._get_input_guards_for_graph, "if isinstance(dim, int):", "if False:")
+
+
+@fault(check="guards", paths="nonstrict:module*", source=BRANCH_BEYOND_RANGE)
+def guards_accept_sizes_beyond_the_range() -> AbstractContextManager[object]:
+    """There is no guard on the largest size of a range."""
+    return edited(unlifting._get_input_guards_for_graph, "if max_val < math.inf:", "if max_val < 0:")
+
+
+@fault(check="guards", paths="nonstrict:module*", source=STRING)
+def guards_accept_another_string() -> AbstractContextManager[object]:
+    """There is no guard on a string, although the graph has what it selects."""
+    return edited(unlifting._get_input_guards_for_graph, "isinstance(meta, str)", "isinstance(meta, bytes)")
 
 
 @fault(check="guards", paths="nonstrict:unflatten*", source=FLAG)

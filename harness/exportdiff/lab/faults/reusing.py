@@ -8,18 +8,43 @@ from unittest import mock
 import torch
 import torch.export._trace as trace
 from torch import fx, nn
-from torch.export import ExportedProgram, UnflattenedModule, _draft_export, _swap
+from torch._export.serde.serialize import GraphModuleDeserializer
+from torch.export import ExportedProgram, UnflattenedModule, _draft_export, _swap, _unlift
 from torch.export.unflatten import InterpreterModule, InterpreterModuleDispatcher
 from torch.fx.experimental import proxy_tensor
 from torch.nn.utils import _named_member_accessor as accessor
 
 from exportdiff.lab.faults.exporting import LINEAR
+from exportdiff.lab.faults.models import INPUT_IN_PLACE
+from exportdiff.lab.faults.rebuilding import NON_PERSISTENT
 from exportdiff.lab.faults.registry import fault, wrapped
 from exportdiff.lab.faults.transforming import CALLED_TWICE, HALF, RELU, ROWS, TWO_ARGUMENTS
 from exportdiff.runtime.patching.editing import edited
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+EQUAL_PARAMETERS = """
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.one = nn.Parameter(torch.ones(3))
+        self.two = nn.Parameter(torch.ones(3))
+
+    def forward(self, x):
+        return x * self.one - self.two
+"""
+
+RETURNED_BUFFER = """
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("total", torch.zeros(2, 3))
+
+    def forward(self, x):
+        self.total.add_(x)
+        return self.total
+"""
 
 ROUNDED = """
 class Model(nn.Module):
@@ -174,6 +199,38 @@ def a_dispatcher_loses_count() -> Iterator[None]:
         return forward(self, *args, **kwargs)
 
     with wrapped(InterpreterModuleDispatcher, "forward", wrapper):
+        yield
+
+
+@fault(check="outputs", paths="*+decompose:module*", source=RETURNED_BUFFER)
+def a_decomposed_program_returns_copies_of_updated_buffers() -> Iterator[None]:
+    """A buffer that is updated and returned is returned as a separate tensor."""
+    with edited(_unlift._insert_copy_for_mutations, "return_nodes_to_copy.get(node, node)", "node"):
+        yield
+
+
+@fault(check="outputs", paths="*+decompose:module*", source=INPUT_IN_PLACE)
+def a_decomposed_program_writes_nothing_to_its_inputs() -> Iterator[None]:
+    """What a functional graph should write to an input is one more result."""
+    with edited(_unlift._unlift_exported_program_lifted_states, "OutputKind.USER_INPUT_MUTATION,\n", "\n"):
+        yield
+
+
+@fault(check="outputs", paths="*+reload*", source=NON_PERSISTENT)
+def a_loaded_program_looks_for_all_buffers_in_its_state_dict() -> Iterator[None]:
+    """Loading takes buffers that do not persist for those that do."""
+    with edited(
+        GraphModuleDeserializer.deserialize_input_spec,
+        "persistent=i.buffer.persistent,",
+        "persistent=True,",
+    ):
+        yield
+
+
+@fault(check="sharing", paths="*+vector:unflatten*", source=EQUAL_PARAMETERS)
+def parts_of_one_memory_are_taken_for_one_tensor() -> Iterator[None]:
+    """Tensors of one memory and one size are one tensor in the rebuilt module, wherever they begin."""
+    with edited(UnflattenedModule.__init__, "storage_offset=obj.storage_offset(),", "storage_offset=0,"):
         yield
 
 

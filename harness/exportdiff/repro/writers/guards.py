@@ -9,7 +9,12 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from exportdiff.judging.checks.guards.check import CallRefused, WrongRecord
-from exportdiff.judging.checks.guards.deviations import BrokenByRefusal, RefusedButChanged, WrongAnswer
+from exportdiff.judging.checks.guards.deviations import (
+    BrokenByRefusal,
+    KeywordsRefused,
+    RefusedButChanged,
+    WrongAnswer,
+)
 from exportdiff.judging.checks.guards.sizes import SizeRefused
 from exportdiff.repro.deviating_calls import deviating_parts
 from exportdiff.repro.parts import ScriptParts
@@ -155,7 +160,7 @@ def call_again() -> None:
     sys.exit(bool(wrong))
 
 
-# --- sizes that the spec declares ---
+# --- calls that must be accepted ---
 
 
 def other_sizes(*given: Any) -> Any:
@@ -169,8 +174,8 @@ def other_sizes(*given: Any) -> Any:
     return torch.utils._pytree.tree_unflatten(leaves, spec)
 
 
-def call_resized() -> None:
-    """Make a call with sizes that the spec declares."""
+def call_accepted() -> None:
+    """Make a call that must be accepted."""
     eager, args, kwargs = make()
     with altered(eager):
         eager(*args, **kwargs)
@@ -187,9 +192,9 @@ def call_resized() -> None:
             if WORDED and WORDS not in str(error):
                 raise
             seen = f"{type(error).__name__}: {str(error).strip()[:200]!r}"
-            print(f"BUG: eager accepts size GIVEN_SIZE of WHERE, RUNNER raises {seen}")
+            print(f"BUG: eager accepts GIVEN, RUNNER raises {seen}")
             sys.exit(1)
-    print("ok: RUNNER accepts size GIVEN_SIZE of WHERE")
+    print("ok: RUNNER accepts GIVEN")
     sys.exit(0)
 
 
@@ -202,11 +207,14 @@ def write(finding: Finding) -> ScriptParts | None:
             places: Values = {
                 "RESIZED": repr([(each.place, each.dim, each.size) for each in evidence.resized])
             }
-            shown = {"GIVEN_SIZE": str(evidence.size), "WHERE": evidence.where}
+            given = {"GIVEN": f"size {evidence.size} of {evidence.where}"}
             return ScriptParts(
                 [Template(with_size), Template(other_sizes, places, name="other")],
-                [Template(call_resized, {**exception_words(evidence.failure), **shown})],
+                [Template(call_accepted, {**exception_words(evidence.failure), **given})],
             )
+        case KeywordsRefused(altered=altered, failure=failure):
+            given = {"GIVEN": "keyword arguments in another order"}
+            return _deviating(altered, Template(call_accepted, {**exception_words(failure), **given}))
         case WrongAnswer(altered=altered):
             return _deviating(altered, Template(call_deviating))
         case BrokenByRefusal(altered=altered):

@@ -86,8 +86,9 @@ class DeviationKind:
     """Whether the leaves are the plain attributes of the model's modules, not the arguments."""
     of_dicts: bool = False
     """Whether the leaves are the outermost dicts among the arguments."""
-    values_alone: bool = False
-    """Whether it changes only values; then it can be informative although eager runs the same operators."""
+    finds_exchange: bool = False
+    """Whether it is informative although eager runs the same operators: a wrong answer shows that two
+    arguments were exchanged."""
     keeps_history: bool = False
     """Whether the new leaf keeps the autograd history that the expression gives it; otherwise it requires
     grad if the leaf did, and has no history."""
@@ -105,9 +106,12 @@ DEVIATIONS: dict[str, DeviationKind] = {
     "float": DeviationKind("type(leaf) is int and float(leaf) == leaf", "float(leaf)"),
     "int": DeviationKind("type(leaf) is bool or type(leaf) is float and leaf.is_integer()", "int(leaf)"),
     "bool": DeviationKind("type(leaf) in (int, float) and leaf in (0, 1)", "bool(leaf)"),
-    # The same items, and another order.
+    # The same items, and another order. Keyword arguments are a dict too.
     "order": DeviationKind(
-        "type(leaf) is dict and len(leaf) > 1", "dict(reversed(leaf.items()))", of_dicts=True
+        "type(leaf) is dict and len(leaf) > 1",
+        "dict(reversed(leaf.items()))",
+        of_dicts=True,
+        finds_exchange=True,
     ),
     "text": DeviationKind("type(leaf) is str", 'leaf + "x"'),
     # Of an enumeration.
@@ -182,7 +186,7 @@ DEVIATIONS: dict[str, DeviationKind] = {
         f"{_TENSOR} and leaf.is_leaf and leaf.is_contiguous() and not leaf._is_view() "
         f"and {_COUNTED.format('leaf')} and any(t is leaf for t in leaves[:at])",
         "~leaf if leaf.dtype is torch.bool else leaf.detach() - 3",
-        values_alone=True,
+        finds_exchange=True,
     ),
     # The training flag of a module is an attribute too.
     "attribute": DeviationKind(

@@ -248,6 +248,8 @@ class ExportedObservation(Observation):
     name of ``foo.weight``)."""
     written: frozenset[str] = frozenset()
     """Names of the inputs and of the state whose new values the graph returns, to be written back."""
+    returned: frozenset[str] = frozenset()
+    """Those of ``written`` whose new value is also a result of the model."""
     may_narrow: bool = False
     """Whether the program may refuse probes: the spec of dynamic shapes leaves their sizes to export."""
     declared: frozenset[int] = frozenset()

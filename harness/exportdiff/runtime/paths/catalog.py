@@ -181,6 +181,11 @@ def narrows(path: Path) -> bool:
     return any(TRANSFORMS[name].narrows for name in path.transforms)
 
 
+def chooses_sizes(path: Path) -> bool:
+    """Whether a transform makes the spec of dynamic shapes, which leaves all sizes to export."""
+    return any(TRANSFORMS[name].sizes for name in path.transforms)
+
+
 def exports_again(path: Path) -> bool:
     """Whether a transform exports the exported program again."""
     return any(TRANSFORMS[name].exports for name in path.transforms)

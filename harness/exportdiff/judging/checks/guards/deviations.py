@@ -1,16 +1,21 @@
-"""Part of the guards check: a deviating call is refused, or answered as eager answers it."""
+"""Part of the guards check: a deviating call is refused, or answered as eager answers it.
+
+One must not be refused: a call with its keyword arguments in another order.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from exportdiff.judging.checks.compare.crash import shortened
 from exportdiff.judging.checks.compare.deviating import Altered
 from exportdiff.judging.checks.compare.guard_failures import is_guard_failure
 from exportdiff.judging.checks.compare.leaves import SEVERITY, LeafDifference, compare_leaf
 from exportdiff.judging.checks.compare.ordinary import STRUCTURE, beyond_ordinary, unlike_calls, unlike_states
 from exportdiff.judging.checks.evidence import InCall
 from exportdiff.runtime.observing.aliasing import INPUT
+from exportdiff.runtime.observing.observation import ExportedObservation
 from exportdiff.runtime.observing.tensors import argument
 
 if TYPE_CHECKING:
@@ -18,9 +23,17 @@ if TYPE_CHECKING:
 
     from exportdiff.core.finding import Evidence
     from exportdiff.judging.checks.compare.ordinary import Unlike
+    from exportdiff.runtime.observing.failure import Failure
     from exportdiff.runtime.observing.observation import DeviatingCall, Observation
 
     Beyond = Callable[[Iterable[Unlike]], list[Unlike]]
+
+KEYWORDS = ("order", "kwargs")
+"""The deviating call that every exported program must accept, and what it alters.
+
+reorder_kwargs in torch/export/_tree_utils.py: 'users can pass in foo(a=a, b=b) OR foo(b=b, a=a) and receive
+the same result'.
+"""
 
 
 @dataclass(frozen=True)
@@ -90,6 +103,25 @@ class BrokenByRefusal(InCall):
         yield self.leaf.details()
 
 
+@dataclass(frozen=True)
+class KeywordsRefused(InCall):
+    """A call with its keyword arguments in another order is refused: in Python it is the same call."""
+
+    call: int
+    altered: Altered
+    failure: Failure
+
+    kind = "crash"
+    in_deviating_call = True
+
+    def words(self) -> tuple[str, ...]:
+        return ("refused", "keyword-order")
+
+    def lines(self) -> Iterator[str]:
+        yield f"a call in which {self.altered.description} raises an error"
+        yield f"{self.failure.name}: {shortened(self.failure.message)}"
+
+
 def deviations(reference: Observation, candidate: Observation) -> Iterator[Evidence]:
     """Compare each deviating call that both made. If eager raises, there is no right answer.
 
@@ -105,6 +137,7 @@ def deviations(reference: Observation, candidate: Observation) -> Iterator[Evide
 
     ours = {made.key: made for made in reference.deviations}
     rounds = not candidate.same_operators
+    exported = isinstance(candidate, ExportedObservation)
     for made in candidate.deviations:
         expected = ours.get(made.key)
         if expected is None:
@@ -114,6 +147,8 @@ def deviations(reference: Observation, candidate: Observation) -> Iterator[Evide
             continue
         if made.call.failure is None:
             yield from _answered(expected, made, number, beyond)
+        elif exported and (made.deviation, made.where) == KEYWORDS:
+            yield KeywordsRefused(number, Altered.of(made), made.call.failure)
         elif is_guard_failure(made.call):
             yield from _changed(made, number)
 

@@ -20,7 +20,7 @@ from exportdiff.judging.exemptions.limits.limit import PROGRAMMING_MODEL, limit
 from exportdiff.judging.exemptions.limits.replacing import SELECTS
 from exportdiff.runtime.inputs.deviations import CONTEXTS, METADATA, PROMISED_DEVIATIONS
 from exportdiff.runtime.observing.observation import ExportedObservation, PipelinedObservation
-from exportdiff.runtime.paths.catalog import narrows
+from exportdiff.runtime.paths.catalog import chooses_sizes, narrows
 
 if TYPE_CHECKING:
     from exportdiff.judging.exemptions.limits.limit import Comparison, Limit
@@ -39,15 +39,17 @@ LIMITS: list[Limit] = []
 def sizes_are_inferred(compared: Comparison) -> bool:
     """Whether a size is refused that is not in the ranges that the program declares.
 
-    It may be the size of a probe, or one that was tried because the spec declares it.
+    It may be the size of a probe, or one that was tried because the spec declares it. Where exportdiff itself
+    makes the spec, with Dim.AUTO for every size, a guard that no range shows is no finding either.
     """
     if isinstance(compared.evidence, SizeRefused):
         return compared.evidence.standing == "inferred"
     seen = compared.seen
-    declared = isinstance(seen, ExportedObservation) and compared.evidence.call in seen.declared
-    if declared and not narrows(compared.path):  # a transform may turn guards into checks of the program
-        return False
     refused = isinstance(compared.evidence, CallRefused)
+    declared = isinstance(seen, ExportedObservation) and compared.evidence.call in seen.declared
+    # A transform may turn guards into checks of the program, or leave all sizes to export.
+    if declared and not narrows(compared.path) and not (refused and chooses_sizes(compared.path)):
+        return False
     late = isinstance(compared.evidence, PathRaised) and compared.path.runner == "unflatten"
     return (refused or late) and compared.in_unpromised_probe
 

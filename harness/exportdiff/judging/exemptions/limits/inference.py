@@ -140,7 +140,8 @@ def results_have_no_history(compared: Comparison) -> bool:
 @limit(
     LIMITS,
     says="A decomposed program changes nothing in place: it returns new values, which are written back, and "
-    "t_() is a view. An output that is an input or a buffer in eager is another tensor.",
+    "t_() is a view. An output that is an input or a buffer in eager is another tensor, except where "
+    "ep.module() returns the new value of an input or a buffer.",
     documented=f"{INFERENCE}: run_decompositions 'removes all mutations and converts them to functional "
     "equivalents'; torch/export/graph_signature.py, ExportGraphSignature: 'the updated values of mutated "
     "buffers are modeled as additional outputs'",
@@ -159,6 +160,10 @@ def written_back_is_no_alias(compared: Comparison) -> bool:
     of_objects = isinstance(evidence, OutputIdentity)
     if of_objects and any(evidence.names <= group for group in memory.shared):
         return True
+    # torch/export/_unlift.py, _insert_copy_for_mutations, returns what was written to for its new value.
+    by_module = compared.path.runner == "module" and "lifted" not in compared.path.transforms
+    if of_objects and by_module and evidence.names & compared.returned:
+        return False
     # Those that do live in what is written back may part from those that do not.
     there = frozenset().union(*(group for group in memory.shared if group & written))
     outputs = frozenset(name for name in evidence.names - there if name.startswith(OUTPUT))

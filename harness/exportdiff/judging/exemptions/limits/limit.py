@@ -34,6 +34,11 @@ class Comparison:
         return self.seen.written if isinstance(self.seen, ExportedObservation) else frozenset()
 
     @property
+    def returned(self) -> frozenset[str]:
+        """Names of those whose new value is also a result of the model."""
+        return self.seen.returned if isinstance(self.seen, ExportedObservation) else frozenset()
+
+    @property
     def in_unpromised_probe(self) -> bool:
         """Whether a probe shows it whose sizes export may refuse."""
         probes = {number for number, call in enumerate(self.seen.calls) if call.probe}

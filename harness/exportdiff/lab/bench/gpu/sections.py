@@ -71,7 +71,7 @@ SECTIONS: tuple[Section, ...] = (
     Section("unsteady", "kernels that may disagree", drawn.of_unsteady_kernels, 1, len(texts.UNSTEADY)),
     Section("memory", "memory that is freed", memory.is_freed, 2, len(memory.WAYS)),
     Section("inductor", "torch.compile with Triton", drawn.with_inductor, 8, lacks=_inductor),
-    Section("aoti", "AOTInductor", drawn.with_aoti, 6, lacks=_inductor),
+    Section("aoti", "AOTInductor", drawn.with_aoti, 2, lacks=_inductor),
 )
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import torch
-from torch.export.graph_signature import InputKind
+from torch.export.graph_signature import InputKind, OutputKind
 
 from exportdiff.core.torch_versions.running import WRITTEN_BACK
 from exportdiff.runtime.observing.aliasing import INPUT
@@ -54,8 +54,16 @@ def placeholders(
     return tuple(found)
 
 
-def written_back(program: ExportedProgram, handed_in: Tree) -> frozenset[str]:
-    """Return the names of the inputs and of the state that the graph returns new values for."""
+class WrittenBack(NamedTuple):
+    """Names of the inputs and of the state that the graph returns new values for."""
+
+    written: frozenset[str]
+    returned: frozenset[str]
+    """Those whose new value is also a result of the model."""
+
+
+def written_back(program: ExportedProgram, handed_in: Tree) -> WrittenBack:
+    """Read from the signature what is written back."""
     signature = program.graph_signature
     leaves = iter(in_graph_order(program, handed_in))
     inputs = [spec.arg for spec in signature.input_specs if spec.kind is InputKind.USER_INPUT]
@@ -63,8 +71,14 @@ def written_back(program: ExportedProgram, handed_in: Tree) -> frozenset[str]:
         getattr(arg, "name", ""): f"{INPUT}{argument(leaf.where)}"
         for arg, leaf in zip(inputs, leaves, strict=False)
     }
-    written = [spec.target for spec in signature.output_specs if spec.kind in WRITTEN_BACK]
-    return frozenset(places.get(target, target) for target in written if target is not None)
+    names: dict[str, set[str]] = {}
+    for spec in signature.output_specs:
+        if spec.kind in WRITTEN_BACK and spec.target is not None:
+            names.setdefault(getattr(spec.arg, "name", ""), set()).add(places.get(spec.target, spec.target))
+    results = [spec.arg for spec in signature.output_specs if spec.kind is OutputKind.USER_OUTPUT]
+    nodes = {getattr(arg, "name", "") for arg in results}
+    returned = (each for node, targets in names.items() if node in nodes for each in targets)
+    return WrittenBack(frozenset().union(*names.values()), frozenset(returned))
 
 
 def in_graph_order(program: ExportedProgram, handed_in: Tree) -> list[Leaf]:

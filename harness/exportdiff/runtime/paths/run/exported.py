@@ -44,6 +44,7 @@ from exportdiff.runtime.paths.transforms.apply import (
     export_settings,
     extra_arguments,
     shared_with_copies,
+    takes_program,
     transform_module,
     transform_program,
 )
@@ -94,11 +95,13 @@ class _Exported:
         state = self.effect.before.state
         own = {name: snapshot(tensor) for name, tensor in program.state_dict.items()} if again else {}
         taken = {spec.target for spec in program.graph_signature.input_specs}
+        back = written_back(program, self.effect.before.inputs)
         return ExportedObservation(
             path,
             placeholders=placeholders(program, self.effect.before.inputs, {**state.tensors, **own}),
             dropped=frozenset(state.tensors) - taken,
-            written=written_back(program, self.effect.before.inputs),
+            written=back.written,
+            returned=back.returned,
             stage_effects=(self.effect,),
             may_narrow=self.may_narrow,
             exported=read_exported(program),
@@ -178,7 +181,7 @@ def _lower_and_run(
         with clock, capture_output() as printed, export_settings(path):
             try:
                 final = transform_program(path, program, extra)
-                made = RUNNERS[path.runner].function(final)
+                made = final if takes_program(path) else RUNNERS[path.runner].function(final)
                 lowered = transform_module(path, made, final, extra)
             except Exception as error:
                 refused = failure(error, "lower")

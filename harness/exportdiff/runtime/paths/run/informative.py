@@ -1,7 +1,8 @@
 """Finds the informative deviating calls: those in which eager runs other operators than with the example.
 
 In any other call, an exported program gives the right answer even if it does not check its inputs, so such a
-call shows nothing. There is one exception: a call with other values shows that two arguments were exchanged.
+call shows nothing. There is one exception: a call with other values, or with its keywords in another order,
+shows that two arguments were exchanged.
 """
 
 from __future__ import annotations
@@ -120,13 +121,13 @@ def informative_calls(case: Case, device: str, level: Level, keys: tuple[Key, ..
             expected = done
             if expected is None:
                 break
-        elif done is not None and (done != expected or _changes_values(one)):
+        elif done is not None and (done != expected or _finds_exchange(one)):
             found.add(key)
     return frozenset(found)
 
 
-def _changes_values(one: Deviation | None) -> bool:
-    return one is not None and DEVIATIONS[one.deviation].values_alone
+def _finds_exchange(one: Deviation | None) -> bool:
+    return one is not None and DEVIATIONS[one.deviation].finds_exchange
 
 
 def _done(model: nn.Module, inputs: Inputs, one: Deviation | None, level: Level) -> object:

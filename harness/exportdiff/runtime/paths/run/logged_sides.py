@@ -27,6 +27,7 @@ from exportdiff.runtime.paths.transforms.apply import (
     export_settings,
     extra_arguments,
     reference_case,
+    takes_program,
     transform_module,
     transform_program,
     varied_case,
@@ -73,7 +74,8 @@ def log_path(case: Case, path: Path, wanted: WantedCalls) -> LoggedRun:
                         program = export(side.model, inputs, case.shapes(), further)
                         stage = "lower"
                         final = transform_program(path, program, extra)
-                        made = transform_module(path, RUNNERS[path.runner].function(final), final, extra)
+                        made = final if takes_program(path) else RUNNERS[path.runner].function(final)
+                        made = transform_module(path, made, final, extra)
                     lowered = edit_module(path, made, extra)
                     side = replace(side, model=lowered, run=lowered)
             except Exception as error:

@@ -15,6 +15,7 @@ from exportdiff.runtime.paths.transforms import (  # noqa: F401 - they fill the 
     settings,
     swapping,
     unflattened,
+    vectors,
 )
 from exportdiff.runtime.paths.transforms.table import ORDER, TRANSFORMS, Transform
 

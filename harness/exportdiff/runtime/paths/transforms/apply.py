@@ -136,15 +136,21 @@ def transform_program(path: Path, program: ExportedProgram, extra: ExtraArgument
     return program
 
 
-def transform_module(
-    path: Path, module: nn.Module, program: ExportedProgram, extra: ExtraArguments
-) -> nn.Module:
-    """Apply the module transforms, except those that are also applied to eager."""
+def takes_program(path: Path) -> bool:
+    """Whether the first module transform takes the program, so that the runner need not run."""
+    first = next(_of(path, "module"), None)
+    return first is not None and first.alone
+
+
+def transform_module(path: Path, module: Any, program: ExportedProgram, extra: ExtraArguments) -> nn.Module:
+    """Apply the module transforms to the runner's result, except those that are also applied to eager."""
     for each in _of(path, "module"):
         if not each.in_eager:
             given = (program,) if each.wants_program else ()
-            module = each.function(module, *given, *_wanted_model(each, extra))
-    return module
+            taken = program if each.alone else module
+            module = each.function(taken, *given, *_wanted_model(each, extra))
+    made: nn.Module = module
+    return made
 
 
 def edit_module(path: Path, module: nn.Module, extra: ExtraArguments) -> nn.Module:

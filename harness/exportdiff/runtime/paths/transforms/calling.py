@@ -206,12 +206,12 @@ def repeated(module: nn.Module) -> nn.Module:
 @transform(
     "module",
     *("nonstrict:module", "strict:module"),
-    wants_program=True,
+    alone=True,
     runner="module",
     not_promised=("hierarchy", "state", "gradients", "edits", "deviations", "predictions"),
     cost=10,
 )
-def lifted(module: nn.Module, program: ExportedProgram) -> nn.Module:
+def lifted(program: ExportedProgram) -> nn.Module:
     """The program's own graph, called with its state as the signature says, computes what eager does."""
 
     class Lifted(torch.nn.Module):

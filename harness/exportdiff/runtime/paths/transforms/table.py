@@ -30,7 +30,8 @@ class Transform:
     ``setting``  nothing -> a context manager in which the model is exported and lowered
     ``export``   the model -> further keyword arguments of ``torch.export.export``
     ``program``  an ExportedProgram, and ``options`` where it exports -> another ExportedProgram
-    ``module``   the runner's result, further the program and the model if wanted -> what is called
+    ``module``   the runner's result, further the program and the model if wanted -> what is called.
+                 ``alone``: the program -> what is called
     ===========  ==================================================================================
     """
 
@@ -49,6 +50,9 @@ class Transform:
     """For a module: whether it also gets a fresh eager model."""
     wants_program: bool = False
     """For a module: whether it also gets the program that was lowered, before the model."""
+    alone: bool = False
+    """For a module: whether it takes the program instead of the runner's result. Then the runner does not
+    run, because what the runner refuses does not concern the result."""
     runner: str = ""
     """For a module: the only runner whose result it takes; empty: any that returns modules."""
     after: str = ""
