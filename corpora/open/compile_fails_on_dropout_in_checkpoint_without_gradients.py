@@ -66,7 +66,7 @@ class Model(torch.nn.Module):
 
 
 def make():
-    return Model(), (torch.ones(2),)
+    return Model(), (torch.zeros(2),)
 
 
 def show():
@@ -81,7 +81,7 @@ def make_workaround():
         def forward(self, x):
             return checkpoint(self.drop, x, use_reentrant=False) if x.requires_grad else self.drop(x)
 
-    return Asking(), (torch.ones(2),)
+    return Asking(), (torch.zeros(2),)
 
 
 if __name__ == "__main__":

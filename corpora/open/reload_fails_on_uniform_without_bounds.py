@@ -63,7 +63,6 @@ def show():
     file = io.BytesIO()
     torch.export.save(torch.export.export(model, args), file)
     file.seek(0)
-    logging.disable(logging.CRITICAL)
     torch.export.load(file)
 
 
@@ -80,6 +79,7 @@ def make_workaround():
 if __name__ == "__main__":
     # Exit code 1 means that the bug is there: any other error exits with 3.
     sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)
+    logging.disable(logging.CRITICAL)
     try:
         show()
     except RuntimeError as error:

@@ -58,7 +58,8 @@ class Model(torch.nn.Module):
 
     def forward(self, x):
         self.child(x)
-        for _ in range(9):  # in a shorter graph, the call is put behind the return statement as well
+        # In a shorter graph, the call is put behind the return as well.
+        for _ in range(9):
             x = x.sin()
         return x
 

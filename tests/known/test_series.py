@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
 import pathlib
-import re
 import shutil
 import subprocess
 import sys
@@ -15,22 +15,13 @@ import torch
 from exportdiff.cli import main
 from exportdiff.known.corpus.entry import FIXES
 from exportdiff.known.upstream.patch_series import installed, patched
+from exportdiff.known.upstream.verification import RESULTS, apply, link
+from exportdiff.known.upstream.written import SECOND
 from exportdiff.runtime.patching.fixes import read_fixes
 from support.folders import ROOT
 from support.of_this_torch import held, skip_unless_tried
 
 SITE = pathlib.Path(torch.__file__).parents[1]
-RUN = """\
-import importlib.util, pathlib, sys, unittest
-suite = unittest.TestSuite()
-for file in sorted(pathlib.Path("test").rglob("test_*.py")):
-    spec = importlib.util.spec_from_file_location(file.stem, file)
-    sys.modules[file.stem] = module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    suite.addTests(unittest.defaultTestLoader.loadTestsFromModule(module))
-result = unittest.TextTestRunner().run(suite)
-print("ran", result.testsRun, "failed", len(result.failures) + len(result.errors))
-"""
 
 
 @pytest.mark.nightly
@@ -40,30 +31,13 @@ def test_the_tests_of_the_series_need_it(
 ) -> None:
     pytest.importorskip("expecttest", reason="PyTorch's TestCase needs it; it is in the extra 'test'")
     monkeypatch.chdir(ROOT)
-    assert main(["upstream", str(tmp_path / "series"), "--first", str(count)]) == 0
-    mails = sorted((tmp_path / "series").rglob("*.patch"))
-    assert mails
-    for mail in mails:
-        tree = tmp_path / mail.stem
-        touched = apply(mail, tree)
-        (tree / "run_tests.py").write_text(RUN)
-        # Without: the tests of the tree, and the installed torch.
-        assert run(tree, []) == "ran 1 failed 1", mail
-        link(SITE / "torch", tree / "torch", "torch", touched)
-        assert run(tree, [str(tree)]) == "ran 1 failed 0", mail
-
-
-def apply(mail: pathlib.Path, tree: pathlib.Path) -> set[str]:
-    """Apply a patch to the files of torch that it changes, in a new repository; return these."""
-    touched = set(re.findall(r"^--- a/(\S+)$", mail.read_text(), re.MULTILINE))
-    for path in touched:
-        (tree / path).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(SITE / path, tree / path)
-    git(tree, "init", "-q")
-    git(tree, "add", "-A")
-    git(tree, "commit", "-qm", "the release")
-    git(tree, "am", str(mail))
-    return touched
+    folder = tmp_path / "series"
+    assert main(["upstream", str(folder), "--first", str(count), "--verify"]) == 0
+    for mail in (folder / SECOND).glob("*.patch"):
+        shutil.copy(mail, folder)  # their tests need them as well
+    assert main(["upstream", str(folder), "--verify"]) == 0
+    verified = json.loads((folder / RESULTS).read_text())
+    assert verified and all(each["fails_without"] and each["passes_with"] for each in verified.values())
 
 
 def test_a_folder_with_patches_is_not_written_to(
@@ -72,7 +46,7 @@ def test_a_folder_with_patches_is_not_written_to(
     monkeypatch.chdir(ROOT)
     (tmp_path / "0001-a.patch").touch()
     assert main(["upstream", str(tmp_path)]) == 2
-    assert "holds patches already" in capsys.readouterr().err
+    assert "holds patches already; name another folder" in capsys.readouterr().err
     assert main(["upstream", str(tmp_path / "new"), "--checkout", str(tmp_path)]) == 2
     assert "is no checkout of PyTorch: it has no folder torch" in capsys.readouterr().err
 
@@ -86,7 +60,8 @@ def test_the_first_root_causes_have_commits(
     mails = sorted(tmp_path.rglob("*.patch"))
     assert len(mails) == 2
     for mail in mails:
-        apply(mail, tmp_path / "tree" / mail.stem)
+        (tree := tmp_path / "tree" / mail.stem).mkdir(parents=True)
+        assert apply(mail, tree, SITE)
 
 
 def test_the_fixes_of_one_file_are_put_together() -> None:
@@ -121,47 +96,3 @@ def test_torch_can_be_imported_with_all_fixes_in_its_files(tmp_path: pathlib.Pat
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout.strip() == str(tmp_path / "torch" / "__init__.py")
-
-
-def git(folder: pathlib.Path, *words: str) -> str:
-    author = ["-c", "user.name=C", "-c", "user.email=c@d.e"]
-    done = subprocess.run(
-        ["git", *author, *words], cwd=folder, capture_output=True, text=True, check=False, timeout=60
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
-
-
-def run(folder: pathlib.Path, first: list[str]) -> str:
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([*first, *sys.path])}
-    done = subprocess.run(
-        [sys.executable, "-P", "run_tests.py"],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        timeout=900,
-        env=environment,
-        check=False,
-    )
-    return done.stdout.strip().splitlines()[-1] if done.stdout.strip() else done.stderr
-
-
-def link(source: pathlib.Path, target: pathlib.Path, name: str, touched: set[str]) -> None:
-    """Make links to everything of the installed torch that the series leaves alone."""
-    target.mkdir(exist_ok=True)
-    for each in source.iterdir():
-        path = f"{name}/{each.name}"
-        if any(other.startswith(f"{path}/") for other in touched):
-            link(each, target / each.name, path, touched)
-        elif each.name == "__pycache__":
-            link_bytecode(each, target / each.name, name, touched)
-        elif path not in touched:
-            (target / each.name).symlink_to(each)
-
-
-def link_bytecode(source: pathlib.Path, target: pathlib.Path, name: str, touched: set[str]) -> None:
-    """Make links to the bytecode of what the series leaves alone: to compile torch anew takes long."""
-    target.mkdir()
-    for each in source.iterdir():
-        if f"{name}/{each.name.partition('.')[0]}.py" not in touched:
-            (target / each.name).symlink_to(each)

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import pathlib
 import subprocess
+import textwrap
 from dataclasses import replace
 from email import message_from_bytes
 from email.policy import default
 
 import pytest
 
+from exportdiff.core.errors import UsageError
 from exportdiff.known.corpus.entry import Entry
+from exportdiff.known.upstream import verification
 from exportdiff.known.upstream.commit import Commit, diff, mail, message_of, title_of
 from exportdiff.known.upstream.expected_failures import expected_failures
 from exportdiff.known.upstream.patch_series import LeftOut, MendedCause, Series, reasons_against
@@ -24,6 +27,7 @@ from exportdiff.known.upstream.pytorch_test import (
     with_method,
 )
 from exportdiff.known.upstream.style import MESSAGE_COLUMNS, formatted_changes, wide_lines
+from exportdiff.known.upstream.verification import Verified, verify
 from exportdiff.known.upstream.written import Written
 from exportdiff.runtime.patching.fix import Fix, Refused, read_fix
 from support.the_corpus import CANDIDATES, all_causes
@@ -120,6 +124,47 @@ def test_the_test_is_a_method_in_the_style_of_pytorch() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("statements", "test"),
+    [
+        ("model, args = make()\nexpected, got = make()[0](*args), 1", "expected = Model()(*args)\ngot = 1\n"),
+        ("(model, args), (other, _) = make(), make()\nexpected, got = 1, 2", "other = Model()\ngot = 2\n"),
+        ("(expected,), (got,) = make()[1], make()[1]", "expected = torch.ones(1)\ngot = torch.ones(1)\n"),
+        (
+            "model = Model()\nexpected, got = model(*make()[1]), 1",
+            "expected = model(torch.ones(1))\ngot = 1\n",
+        ),
+        ("expected, got = 0, export(shapes=dynamic_shapes())", 'got = export(shapes={"x": 1})\n'),
+    ],
+)
+def test_a_test_calls_no_function_that_only_returns_a_value(statements: str, test: str) -> None:
+    helpers = (
+        "def make():\n    return Model(), (torch.ones(1),)",
+        'def dynamic_shapes():\n    return {"x": 1}',
+    )
+    program = replace(PROGRAM, definitions=(*PROGRAM.definitions, *helpers), statements=statements)
+    text = method("keep_order", program)
+    assert textwrap.indent(test, "    ") in text
+    assert "make" not in text and "dynamic_shapes" not in text
+    several = "def make():\n    torch.manual_seed(0)\n    return Model(), (torch.ones(1),)"
+    program = replace(program, definitions=(*PROGRAM.definitions, several, helpers[1]))
+    assert ("= make()" in method("keep_order", program)) == ("= make()" in statements)
+
+
+def test_a_test_compares_with_a_constant_and_expects_what_eager_raises() -> None:
+    statements = (
+        "with contextlib.suppress(IndexError):\n    call()\nexpected, got = True, torch.is_grad_enabled()"
+    )
+    text = method("keep", replace(PROGRAM, imports=("import contextlib",), statements=statements))
+    assert text.endswith(
+        "    with self.assertRaises(IndexError):\n"
+        "        call()\n"
+        "    got = torch.is_grad_enabled()\n"
+        "    self.assertEqual(got, True)\n"
+    )
+    assert "contextlib" not in text
+
+
 def test_a_refusal_is_what_the_test_demands() -> None:
     refusal = ExpectedRefusal("torch._dynamo.exc.UserError", "x (here) is refused", 2)
     text = method("keep_order", PROGRAM, refusal)
@@ -199,6 +244,7 @@ def test_what_a_fix_changes_gets_the_width_of_pytorch() -> None:
     assert not wide_lines(before, text)
     wide = f"    return '{'x' * 80}'\n"
     assert wide_lines(before, before.replace("    return 1\n", wide)) == [wide.rstrip("\n")]
+    assert not wide_lines(f"a = 1\n{wide}", f"{wide}a = 1\n")  # it moves
     pragma = f"    return {'x' * 70}  # type: ignore[attr-defined]\n"
     assert not wide_lines(before, before.replace("    return 1\n", pragma))
 
@@ -268,6 +314,7 @@ def test_a_mail_is_read_as_a_mail() -> None:
         ({}, {}, True, "its fix refuses models"),
         ({}, {"objection": "it sorts twice"}, False, "a reviewer would object: it sorts twice"),
         ({"defended": "URL: no"}, {}, False, "a maintainer has defended the behaviour: URL: no"),
+        ({"upstream_fix": "URL"}, {}, False, "a pull request is about it already: URL"),
         ({"reach": "everyday"}, {}, False, ""),
     ],
 )
@@ -321,10 +368,38 @@ def test_the_folder_has_both_tiers_and_the_tests_of_open_bugs(fix: Fix, tmp_path
     assert "- [`other`](second-tier/other.patch): a reviewer would object: it sorts twice\n" in reasons
 
 
+def test_a_verification_goes_on_where_it_was(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    mails = [tmp_path / f"{name}.patch" for name in ("bad", "good", "old")]
+    for mail_ in mails:
+        mail_.write_text(mail_.stem)
+    ran: list[str] = []
+
+    def run_test(mail: pathlib.Path, digest: str, sources: pathlib.Path | None) -> Verified:
+        ran.append(mail.stem)
+        if mail.stem == "old":
+            raise UsageError("git am: patch does not apply")
+        return Verified(digest, fails_without=mail.stem == "good", passes_with=True, output="")
+
+    monkeypatch.setattr(verification, "_run_test", run_test)
+    problems = {mail.stem: verified.problem for mail, verified in verify(mails, None, 1)}
+    assert problems == {
+        "bad": "its test passes without it",
+        "good": "",
+        "old": "its test fails with it: git am: patch does not apply",
+    }
+    mails[0].write_text("another")
+    assert {mail.stem: verified.problem for mail, verified in verify(mails, None, 1)} == problems
+    assert sorted(ran) == ["bad", "bad", "good", "old"]
+
+
 def test_an_open_bug_has_an_expected_failure() -> None:
-    text = expected_failures([(entry(), PROGRAM)])
+    text = expected_failures([(entry(id="XD9"), PROGRAM)])
     assert text.startswith('# Owner(s): ["oncall: export"]\n\nimport unittest\n\nimport torch\n')
-    assert "    @unittest.expectedFailure\n    def test_loses_order(self):\n" in text
+    assert (
+        "    # XD9: unflatten: a dict comes back in another order\n"
+        "    @unittest.expectedFailure\n"
+        "    def test_loses_order(self):\n"
+    ) in text
     assert text.endswith('\n\nif __name__ == "__main__":\n    run_tests()\n')
     compile(text, "test.py", "exec")
 

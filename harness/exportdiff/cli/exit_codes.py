@@ -57,7 +57,11 @@ EACH_COMMAND: dict[str, dict[int, str]] = {
     },
     "known": {0: "a bug matches", 1: "no bug matches", 2: f"there is no corpus, or {WRONG_ARGUMENT}"},
     "issue": {0: "the report is printed", 2: "the file does not show its bug"},
-    "upstream": {0: "the commits are written", 2: f"no bug shows on this torch, or {WRONG_ARGUMENT}"},
+    "upstream": {
+        0: "the commits are written, and verified if that was asked for",
+        1: "a test passes without its commit, or fails with it",
+        2: f"no bug shows on this torch, or {WRONG_ARGUMENT}",
+    },
     "show": {0: "the program is printed", 2: WRONG_ARGUMENT},
     "features": {0: "the tags are counted", 2: WRONG_ARGUMENT},
     "faults": {0: "every fault was detected", 1: "a fault was not detected", 2: WRONG_ARGUMENT},

@@ -10,6 +10,7 @@ import torch
 from torch import nn
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.fx.experimental.symbolic_shapes import DimDynamic, ShapeEnv, StatelessSymbolicContext
+from torch.testing._internal.two_tensor import TwoTensor
 
 from exportdiff.core.case import Case
 from exportdiff.judging.verdict import judge
@@ -311,3 +312,11 @@ class Model(nn.Module):
     assert {each.signature[-1] for each in verdict.findings} == {"functorch level"}
     x = torch.ones(2)
     assert torch.equal(torch.func.jvp(torch.sum, (x,), (x,))[1], torch.tensor(2.0))
+
+
+def test_a_part_without_memory_is_not_saved() -> None:
+    """Export may keep a tensor subclass with fake parts as a constant of the program."""
+    with FakeTensorMode():
+        fake = torch.ones(2)
+    saved = SavedTensors([TwoTensor(fake, fake)])
+    assert saved.is_unchanged() and saved.restore()

@@ -174,6 +174,20 @@ def test_a_patch_may_add_functions_and_imports(module: ModuleType, patch: Patch)
     assert module.two(1) == 2
 
 
+def test_a_patch_may_change_an_import(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = "from math import (\n    floor,\n    pi,\n)\n\n\ndef rounded(x):\n    return floor(x)\n"
+    after = before.replace("    pi,\n", "    ceil,\n").replace("return floor", "return ceil")
+    (tmp_path / "names_of_math.py").write_text(before)
+    monkeypatch.syspath_prepend(tmp_path)
+    module = importlib.import_module("names_of_math")
+    old, new = (text.splitlines(keepends=True) for text in (before, after))
+    diff = "".join(difflib.unified_diff(old, new, "a/names_of_math.py", "b/names_of_math.py"))
+    (tmp_path / "fix.patch").write_text(f"Round up\n\nIt was wrong.\n\n---\n{diff}")
+    with applied([read_fix(tmp_path / "fix.patch")]):
+        assert module.rounded(1.5) == 2
+    assert module.rounded(1.5) == 1
+
+
 def test_functions_made_by_a_fix_work_after_the_block(module: ModuleType, patch: Patch) -> None:
     helper = "def helper(x):\n    return x + LIMIT\n\n\n"
     fix = patch(("def one", helper + "def one"), ("y * 2", "helper(y)"), ("return inner(x)", "return inner"))

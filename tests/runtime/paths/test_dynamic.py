@@ -286,11 +286,14 @@ def test_a_guard_that_no_range_shows_is_a_finding() -> None:
     assert tried[4] == (True, True) and tried[5] == (True, False)
 
 
-def test_a_computed_size_of_1_may_be_fixed() -> None:
-    # The example has 4 rows, so that 1 is left: torch guards that it stays 1.
-    verdict = judge(program("x[x.shape[0] * 3 // 4 :] + 1", DYNAMIC), EXPORTED)
+@pytest.mark.parametrize(
+    "forward", ["x + 1 if x.shape[0] % 4 == 0 else x - 1", "x[x.shape[0] * 3 // 4 :] + 1"]
+)
+def test_a_path_that_leaves_all_sizes_to_export_may_refuse_them(forward: str) -> None:
+    text = SOURCE.format(forward=forward, dim=AUTO).partition("def dynamic_shapes")[0]
+    verdict = judge(case_from_source(text), select_paths(["nonstrict+dynamic:module"]))
     assert verdict.findings == ()
-    assert any("computed-sizes-of-one-are-fixed" in result.excused for result in verdict.paths)
+    assert verdict.paths[0].excused == ("sizes-are-inferred",)
 
 
 PAIRS = """\

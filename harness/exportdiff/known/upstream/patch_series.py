@@ -131,6 +131,7 @@ def reasons_against(mended: MendedCause, commit: Commit) -> list[str]:
         "its fix refuses models": bool(fix.refuses or mended.refusal),
         f"a reviewer would object: {fix.objection}": bool(fix.objection),
         f"a maintainer has defended the behaviour: {entry.defended}": bool(entry.defended),
+        f"a pull request is about it already: {entry.upstream_fix}": bool(entry.upstream_fix),
         f"it changes {commit.changed} lines of torch, more than {SMALL}": commit.changed > SMALL,
         f"too wide: {commit.too_wide[0].strip() if commit.too_wide else ''}": bool(commit.too_wide),
     }

@@ -5,11 +5,12 @@ from __future__ import annotations
 import ast
 import re
 import textwrap
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from exportdiff.core.program_text.parsing import parse
 from exportdiff.known.corpus.first_difference import MARK
+from exportdiff.known.upstream.inlining import without_helpers
 from exportdiff.known.upstream.style import formatted
 from exportdiff.runtime.patching.source import lines_of
 
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 
 _WORDS = 60
 """The number of characters of a message that a test compares."""
+
+_SUPPRESS = "contextlib.suppress("
 
 _APART = 8
 """The least number of lines between two new tests: then their patches do not meet."""
@@ -78,7 +81,12 @@ def method(name: str, program: PlainProgram, refusal: ExpectedRefusal | None = N
 
     ``refusal``: the test passes if torch refuses the program.
     """
-    return _method(name, [*_imports(program, refusal), *_body(program, refusal)])
+    if refusal is None:
+        program = without_helpers(program)
+        # What eager raises, too, PyTorch's tests do not suppress, but expect.
+        program = replace(program, statements=program.statements.replace(_SUPPRESS, "self.assertRaises("))
+    body = list(_body(program, refusal))
+    return _method(name, [*_imports(program, "\n".join(body), refusal), *body])
 
 
 def new_file(home: ClassOfTests, methods: Collection[str]) -> str:
@@ -128,13 +136,15 @@ def _method(name: str, body: Collection[str]) -> str:
     return textwrap.dedent(formatted(in_class).partition("\n")[2])
 
 
-def _imports(program: PlainProgram, refusal: ExpectedRefusal | None) -> Iterator[str]:
+def _imports(program: PlainProgram, body: str, refusal: ExpectedRefusal | None) -> Iterator[str]:
+    """Yield the imports that a body needs."""
     module, _, name = (refusal.error if refusal else "").rpartition(".")
     own = [f"from {module} import {name}"] if module else []
-    plain = sorted(each for each in program.imports if not each.partition(" ")[2].startswith("torch"))
+    needed = [each for each in program.imports if each != "import contextlib" or "contextlib" in body]
+    plain = sorted(each for each in needed if not each.partition(" ")[2].startswith("torch"))
     if plain:
         yield from (*plain, "")
-    if ours := sorted({*(each for each in program.imports if each not in plain), *own}):
+    if ours := sorted({*(each for each in needed if each not in plain), *own}):
         yield from (*ours, "")
 
 
@@ -143,9 +153,8 @@ def _body(program: PlainProgram, refusal: ExpectedRefusal | None) -> Iterator[st
         yield from _without_marks(definition)
         yield ""
     if refusal is None:
-        yield from _without_marks(_one_by_one(program.statements))
-        if program.compares:
-            yield "self.assertEqual(got, expected)"
+        lines = list(_without_marks(_one_by_one(program.statements)))
+        yield from _compared(lines) if program.compares else lines
         return
     lines = list(_without_marks(program.statements))
     raising = next(
@@ -156,6 +165,15 @@ def _body(program: PlainProgram, refusal: ExpectedRefusal | None) -> Iterator[st
     yield from lines[: raising.lineno - 1]
     yield f"with self.assertRaisesRegex({refusal.error.rpartition('.')[2]}, {_pattern(refusal)}):"
     yield from (f"    {line}" for line in lines[raising.lineno - 1 : raising.end_lineno])
+
+
+def _compared(lines: list[str]) -> list[str]:
+    """Return the lines with an assertion at the end."""
+    constants = [(n, line) for n, line in enumerate(lines) if re.match(r"expected = (True|False|\d+)$", line)]
+    if len(constants) != 1:
+        return [*lines, "self.assertEqual(got, expected)"]
+    number, line = constants[0]
+    return [*lines[:number], *lines[number + 1 :], f"self.assertEqual(got, {line.partition(' = ')[2]})"]
 
 
 def _one_by_one(statements: str) -> str:

@@ -48,10 +48,10 @@ def formatted_changes(before: str, after: str) -> str:
 
 
 def wide_lines(before: str, after: str) -> list[str]:
-    """Return the lines that ``after`` adds and that are wider than PyTorch allows."""
-    lines = after.splitlines()
+    """Return the lines that only ``after`` has and that are wider than PyTorch allows."""
+    lines, old = after.splitlines(), set(before.splitlines())
     new = (lines[number] for span in _changed(before, after) for number in span)
-    return [line for line in new if len(_PRAGMA.sub("", line)) > COLUMNS]
+    return [line for line in new if line not in old and len(_PRAGMA.sub("", line)) > COLUMNS]
 
 
 def paragraphs(text: str) -> str:

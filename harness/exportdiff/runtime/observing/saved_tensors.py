@@ -74,6 +74,15 @@ def _layout(tensor: torch.Tensor) -> tuple[int, int, torch.Size, tuple[int, ...]
     )
 
 
+def _has_no_memory(tensor: torch.Tensor) -> bool:
+    """Whether there is nothing to save.
+
+    A fake tensor, which export may leave in a model or in a constant, has no memory; nor has the wrapper of a
+    functorch transform, which export may leave in a program.
+    """
+    return bool(unreadable(tensor)) or tensor.is_meta
+
+
 class SavedTensors:
     """Saves tensors, and restores them as often as needed."""
 
@@ -83,9 +92,7 @@ class SavedTensors:
         self._views: list[_View] = []
         self._composed: list[_Composed] = []
         for tensor in tensors:
-            # A fake tensor, which a failed export may leave in the model, has no memory; nor has the wrapper
-            # of a functorch transform, which export may leave in a program.
-            if unreadable(tensor) or tensor.is_meta:
+            if _has_no_memory(tensor):
                 continue
             try:
                 self._add(tensor)
@@ -96,7 +103,8 @@ class SavedTensors:
         if parts_of(tensor) is not None:
             self._composed.append(_Composed(tensor, _inside(tensor), tensor.requires_grad))
             for part in plain_parts(tensor):
-                self._keep(part)
+                if not _has_no_memory(part):
+                    self._keep(part)
             return
         self._keep(tensor)
         self._views.append(

@@ -103,8 +103,11 @@ def _is_code(line: str) -> bool:
 
 
 def _is_new(node: ast.stmt, added: set[int]) -> bool:
-    allowed = (ast.FunctionDef, ast.Import, ast.ImportFrom)
-    return isinstance(node, allowed) and set(lines_of(node)) <= added
+    """Whether a statement is a new function or import, or an import of more names than before."""
+    lines = set(lines_of(node))
+    if isinstance(node, ast.Import | ast.ImportFrom):
+        return bool(lines & added)
+    return isinstance(node, ast.FunctionDef) and lines <= added
 
 
 def added_names(module: ModuleType, own: Mapping[str, object], changed: Changed) -> dict[str, object]:

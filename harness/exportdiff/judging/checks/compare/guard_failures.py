@@ -42,13 +42,6 @@ def relates_sizes(failure: Failure) -> bool:
     return input_misfit(failure, probe=True) is not None and len(set(_SIZE.findall(failure.message))) > 1
 
 
-def fixes_computed_size_of_one(failure: Failure) -> bool:
-    """Whether a call was refused because a size that is computed from those of the inputs is not 1."""
-    return failure.stage == "run" and _COMPUTED_ONE.match(failure.message) is not None
-
-
-# ``x.size()[0] + -1 * (x.size()[0] // 2) == 1``. Remainders do not count: they are no sizes.
-_COMPUTED_ONE = re.compile(r"Guard failed: (?=.*\.size\(\)\[\d+\])(?=.* [-+*/])[^%]* == 1$")
 # ``x.size()[0]`` in a guard, ``s77`` in an assertion of the graph.
 _SIZE = re.compile(r"[\w.\[\]']+\.size\(\)\[\d+\]|\bs\d+\b")
 

@@ -6,7 +6,6 @@ import re
 from typing import TYPE_CHECKING
 
 from exportdiff.judging.checks.aliasing import WriteDiffers
-from exportdiff.judging.checks.compare.guard_failures import fixes_computed_size_of_one
 from exportdiff.judging.checks.gradients import BackwardRaised, GradientFlow, GradientLeaf
 from exportdiff.judging.checks.guards.check import CallRefused
 from exportdiff.judging.checks.guards.deviations import WrongAnswer
@@ -21,7 +20,7 @@ from exportdiff.judging.exemptions.limits.limit import PROGRAMMING_MODEL, limit
 from exportdiff.judging.exemptions.limits.replacing import SELECTS
 from exportdiff.runtime.inputs.deviations import CONTEXTS, METADATA, PROMISED_DEVIATIONS
 from exportdiff.runtime.observing.observation import ExportedObservation, PipelinedObservation
-from exportdiff.runtime.paths.catalog import narrows
+from exportdiff.runtime.paths.catalog import chooses_sizes, narrows
 
 if TYPE_CHECKING:
     from exportdiff.judging.exemptions.limits.limit import Comparison, Limit
@@ -40,31 +39,19 @@ LIMITS: list[Limit] = []
 def sizes_are_inferred(compared: Comparison) -> bool:
     """Whether a size is refused that is not in the ranges that the program declares.
 
-    It may be the size of a probe, or one that was tried because the spec declares it.
+    It may be the size of a probe, or one that was tried because the spec declares it. Where exportdiff itself
+    makes the spec, with Dim.AUTO for every size, a guard that no range shows is no finding either.
     """
     if isinstance(compared.evidence, SizeRefused):
         return compared.evidence.standing == "inferred"
     seen = compared.seen
-    declared = isinstance(seen, ExportedObservation) and compared.evidence.call in seen.declared
-    if declared and not narrows(compared.path):  # a transform may turn guards into checks of the program
-        return False
     refused = isinstance(compared.evidence, CallRefused)
+    declared = isinstance(seen, ExportedObservation) and compared.evidence.call in seen.declared
+    # A transform may turn guards into checks of the program, or leave all sizes to export.
+    if declared and not narrows(compared.path) and not (refused and chooses_sizes(compared.path)):
+        return False
     late = isinstance(compared.evidence, PathRaised) and compared.path.runner == "unflatten"
     return (refused or late) and compared.in_unpromised_probe
-
-
-@limit(
-    LIMITS,
-    says="With Dim.AUTO and Dim.DYNAMIC, a size that forward computes and that is 1 in the example may be "
-    "fixed: x[n // 2:] of an example with two rows makes a program for two or three rows.",
-    documented="docs.pytorch.org, 'The Zero-One Specialization Problem': 'executing normal PyTorch code "
-    "often reintroduces 0/1 guards, as many conditions in PyTorch check for values being 0 or 1'",
-)
-def computed_sizes_of_one_are_fixed(compared: Comparison) -> bool:
-    """Whether a probe is refused because a computed size is not 1, and the spec leaves sizes to export."""
-    evidence = compared.evidence
-    refused = isinstance(evidence, CallRefused) and fixes_computed_size_of_one(evidence.failure)
-    return refused and compared.in_unpromised_probe
 
 
 @limit(
