@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 MODULES = (
     "contextlib",
     "copy",
+    "gc",
     "inspect",
     "io",
     "itertools",
