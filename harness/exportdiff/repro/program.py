@@ -24,7 +24,9 @@ MODULES = (
     "subprocess",
     "sys",
     "tempfile",
+    "threading",
     "warnings",
+    "weakref",
 )
 """The modules besides torch that a file may import."""
 

@@ -31,6 +31,7 @@ BY_DEFAULT = (
     "nonstrict+preserve+swap_one:unflatten",
     "nonstrict+preserve+functional:unflatten",
     "nonstrict+preserve_leaves:unflatten",
+    "nonstrict+functionalize:module",
     "nonstrict+duplicate:module",
     "nonstrict+reexport_unflattened:module",
     "nonstrict+todevice:module",
