@@ -21,7 +21,7 @@
 # fix = "packed_sequences_have_unbacked_sizes"
 # upstream = "https://github.com/pytorch/pytorch/issues/171978"
 # upstream-match = "mechanism"
-# at-fault = "torch/_subclasses/fake_impls.py, _pack_padded_sequence: res_size and the dtype of batch_size"
+# at-fault = "torch/_subclasses/fake_impls.py, _pack_padded_sequence: res_size; dtype, device of batch_size"
 # workaround = "code"
 #
 # [tool.exportdiff.versions]
