@@ -318,5 +318,5 @@ def test_a_part_without_memory_is_not_saved() -> None:
     """Export may keep a tensor subclass with fake parts as a constant of the program."""
     with FakeTensorMode():
         fake = torch.ones(2)
-    saved = SavedTensors([TwoTensor(fake, fake)])
+    saved = SavedTensors([TwoTensor(fake, fake)])  # type: ignore[no-untyped-call]
     assert saved.is_unchanged() and saved.restore()
