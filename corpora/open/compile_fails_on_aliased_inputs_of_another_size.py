@@ -73,5 +73,5 @@ if __name__ == "__main__":
     try:
         show()
     except torch._dynamo.exc.BackendCompilerFailed as error:
-        sys.exit(f"BUG: for another size, torch.compile gives {type(error).__name__}")
+        sys.exit(f"BUG: for another size, torch.compile raises {error!r:.100}")
     print("ok: for another size, torch.compile gives what eager gives")

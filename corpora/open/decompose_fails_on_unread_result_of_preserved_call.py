@@ -71,5 +71,5 @@ if __name__ == "__main__":
     try:
         expected, got = show()
     except SpecViolationError as error:
-        sys.exit(f"BUG: eager raises nothing, the decomposed program raises {error}")
+        sys.exit(f"BUG: eager raises nothing, the decomposed program raises {error!r:.100}")
     print(f"ok: eager gives {expected}, the decomposed program {got}")

@@ -92,5 +92,5 @@ if __name__ == "__main__":
     try:
         show()
     except RuntimeError as error:
-        sys.exit(f"BUG: eager runs, the decomposed program raises {error}")
+        sys.exit(f"BUG: eager runs, the decomposed program raises {error!r:.100}")
     print("ok: the decomposed program runs")

@@ -73,5 +73,5 @@ if __name__ == "__main__":
     try:
         expected, got = show()
     except AssertionError as error:
-        sys.exit(f"BUG: eager raises nothing, the exported program raises {error}")
+        sys.exit(f"BUG: eager raises nothing, the exported program raises {error!r:.100}")
     print(f"ok: eager gives {expected}, the exported program {got}")

@@ -83,7 +83,7 @@ if __name__ == "__main__":
     try:
         expected, got = show()
     except TypeError as error:
-        sys.exit(f"BUG: eager calls the scripted child, export raises {error}")
+        sys.exit(f"BUG: eager calls the scripted child, export raises {error!r:.100}")
     except torch._dynamo.exc.UserError as error:
         print(f"ok: {error}")
         raise SystemExit(0) from None

@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD202"
-# title = "torch.export(strict=True): KeyError for torch.utils.checkpoint without context_fn"
+# title = "torch.export(strict=True): RuntimeError for torch.utils.checkpoint without context_fn"
 # harm = "obscure error"
 # reach = "everyday"
 # reach-because = "activation checkpointing in its plain form; strict export fails"
@@ -41,8 +41,8 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""torch.utils.checkpoint in its plain form cannot be exported with strict=True: KeyError
-'_checkpoint_context_fn'.
+"""torch.utils.checkpoint in its plain form cannot be exported with strict=True. A KeyError for
+`_checkpoint_context_fn` becomes a RuntimeError.
 
 `proxy_mode_key` of tag_activation_checkpoint copies `gmod.meta["_checkpoint_context_fn"]`, which is set only
 if the user passes a context_fn.
@@ -82,5 +82,5 @@ if __name__ == "__main__":
     except RuntimeError as error:
         if traceback.extract_tb(error.__cause__.__traceback__)[-1].name != "proxy_mode_key":
             raise
-        sys.exit(f"BUG: eager raises nothing, export {error!r:.100}")
+        sys.exit(f"BUG: eager raises nothing, export raises {error!r:.100}")
     print("ok: neither eager nor export raises")

@@ -10,9 +10,9 @@
 # reach-because = "preserved submodules that write in place, below a block that is not"
 # topics = ["in-place"]
 # cause = """
-# The signatures of both children are preserved, that of `Block` is not. y is a result of no call, as `Triple`
-# returns nothing. `_ModuleFrame.remap_input` makes y an argument of `Block`, although `Block` computes it
-# itself, and the caller passes x."""
+# The signatures of Tanh and `Triple` are preserved, that of `Block` is not. `Triple` returns nothing, so that
+# the tripled y is a result of no call. `_ModuleFrame.remap_input` makes it an argument of `Block`, although
+# `Block` computes it itself, and the caller passes x."""
 # path = "nonstrict+preserve_leaves:unflatten@cpu"
 # check = "outputs"
 # kind = "mismatch"
@@ -35,9 +35,9 @@
 """`Triple` multiplies y by 3 in place, and `Block` reads y afterwards. Unflattened, `Block` reads its input x
 instead, and x is overwritten.
 
-The signatures of both children are preserved, that of `Block` is not. y is a result of no call, as `Triple`
-returns nothing. `_ModuleFrame.remap_input` makes y an argument of `Block`, although `Block` computes it
-itself, and the caller passes x.
+The signatures of Tanh and `Triple` are preserved, that of `Block` is not. `Triple` returns nothing, so that
+the tripled y is a result of no call. `_ModuleFrame.remap_input` makes it an argument of `Block`, although
+`Block` computes it itself, and the caller passes x.
 """
 
 import sys

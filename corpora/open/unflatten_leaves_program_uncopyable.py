@@ -12,12 +12,11 @@
 # cause = """
 # `UnflattenedModule.__init__` uses the metadata of the program without a copy, and stores itself in it. So
 # the program contains the unflattened module, which cannot be copied. It should copy the metadata."""
-# path = "nonstrict+deepcopy:module@cpu"
+# path = "nonstrict+unflatten_first+deepcopy:module@cpu"
 # check = "outputs"
 # kind = "crash"
 # status = "open"
 # signatures = [["outputs", "crash", "lower", "RuntimeError", "_tensor.py:__deepcopy__"]]
-# undetected-because = "each path has a program of its own, and copies it before it is unflattened"
 # fix = "unflatten_copies_metadata"
 # upstream = ""
 # upstream-searched = "2026-11-26"

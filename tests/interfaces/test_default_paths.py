@@ -23,20 +23,24 @@ COMPILE = ("compile", "aoti")
 """Modes that export nothing, or need a C++ compiler."""
 
 
-SEQUENTIAL_FAILS = {
+NEARLY_ALL_FAIL = {
+    # Every nn.Sequential.
     "nonstrict+deepcopy:module",
     "nonstrict+preserve+children:unflatten",
     "nonstrict+preserve+swap:unflatten",
     "nonstrict+preserve+swapped:module",
+    # Every model, and every model that multiplies matrices.
+    "nonstrict+unflatten_first+deepcopy:module",
+    "nonstrict+under_autocast:module",
 }
-"""Every nn.Sequential fails on these paths, which few people deploy."""
+"""Nearly every model fails on these paths, which few people deploy."""
 
 
 def test_they_are_the_paths_on_which_ordinary_code_shows_bugs() -> None:
     severity = {each.name: each.severity for each in entries()}
     shown = {parse(each.path) for each in entries() if severity.get(each.root) in ("A", "B") and each.path}
     expected = {each.without_device for each in shown if is_listed(each) and each.mode not in COMPILE}
-    assert set(BY_DEFAULT) == expected - SEQUENTIAL_FAILS
+    assert set(BY_DEFAULT) == expected - NEARLY_ALL_FAIL
     assert set(DEPLOYED) < set(BY_DEFAULT) and len(BY_DEFAULT) == len(set(BY_DEFAULT))
 
 
@@ -105,4 +109,4 @@ def test_the_paths_that_agree_come_before_the_findings() -> None:
             rows.on_step(PathDone(each))
         assert not text.getvalue()
         rows.on_step(Confirming(1))
-        assert "20 paths agree with eager" in text.getvalue()
+        assert "25 paths agree with eager" in text.getvalue()

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import pathlib
 import pickle
 from collections.abc import Callable
 from dataclasses import replace
@@ -11,9 +12,11 @@ import torch
 from exportdiff.core.case import Case
 from exportdiff.judging.checks.purity import FAKE, HeldTensorChanged, ModuleChanged
 from exportdiff.judging.verdict import judge
+from exportdiff.repro import repro_source
 from exportdiff.runtime.paths import core_paths, select_paths
 from exportdiff.runtime.paths.run.eager import observe_eager
 from exportdiff.runtime.paths.stopwatch import Stopwatch
+from support.in_process import run_script
 
 FINE = """
 class Model(nn.Module):
@@ -168,6 +171,48 @@ class Model(nn.Module):
     assert isinstance(change, ModuleChanged) and change.sort == FAKE
     keeps_a_number = case(body.replace("(y)", "(1)").replace("= y", "= 1"))
     assert judge(keeps_a_number, select_paths(["nonstrict:module"])).findings == ()
+
+
+CACHED = """
+import functools
+
+@functools.{}
+def table(n):
+    return torch.arange(n) / 7
+"""
+APPENDING = """
+TABLE = []
+
+def table(t):
+    TABLE.append(t)
+    return t
+"""
+TABLES = {
+    "dict": ("TABLE = {}", "TABLE.setdefault(len(x), torch.arange(3) / 7)"),
+    "list of a function": (APPENDING, "table(x * 2)"),
+    "cache": (CACHED.format("cache"), "table(3)"),
+    "bounded cache": (CACHED.format("lru_cache"), "table(3)"),
+}
+
+
+@pytest.mark.parametrize("kind", TABLES)
+def test_a_fake_tensor_left_in_a_global_table_breaks_the_next_call(
+    case: Callable[[str], Case], kind: str, tmp_path: pathlib.Path
+) -> None:
+    table, value = TABLES[kind]
+    model = case(f"""{table}
+
+class Model(nn.Module):
+    def forward(self, x):
+        return x + {value}
+""")
+    findings = judge(model, select_paths(["nonstrict:module"])).findings
+    changes = [finding for finding in findings if isinstance(finding.evidence, ModuleChanged)]
+    (change,) = [each for each in changes if getattr(each.evidence, "sort", "") == FAKE]
+    file = tmp_path / "repro.py"
+    file.write_text(repro_source(change, model.source))
+    code, printed = run_script(file)
+    assert code == 1 and "forward" in printed
 
 
 def test_the_gradient_of_a_parameter_that_forward_replaces_is_not_compared(

@@ -19,7 +19,7 @@ from exportdiff.core.case import case_from_source
 from exportdiff.judging.checks import CHECKS
 from exportdiff.judging.results import Verdict
 from exportdiff.judging.verdict import judge
-from exportdiff.lab.faults import FAULTS, Fault, reusing, transforming, under_settings
+from exportdiff.lab.faults import FAULTS, Fault, reusing, training, transforming, under_settings
 from exportdiff.lab.faults.detection import shown_by
 from exportdiff.repro import repro_source
 from exportdiff.runtime.paths import EXPENSIVE, Path, all_paths, core_paths, cost, select_paths
@@ -41,7 +41,7 @@ def test_a_fault_says_what_it_breaks(fault: Fault) -> None:
     assert fault.why.endswith(".") and select_paths([fault.paths]) and "def make()" in fault.source
 
 
-TABLES = {**vars(transforming), **vars(reusing), **vars(under_settings)}
+TABLES = {**vars(transforming), **vars(reusing), **vars(training), **vars(under_settings)}
 ROWS = {name: fault for name, fault in FAULTS.items() if name in TABLES}
 
 

@@ -43,6 +43,7 @@ from exportdiff.judging.checks.guards.deviations import (
 from exportdiff.judging.checks.guards.recompiles import DeviatingCallRaised, Recompiled
 from exportdiff.judging.checks.guards.sizes import SizeRefused
 from exportdiff.judging.checks.inputs import InputLeaf, InputStructure
+from exportdiff.judging.checks.memory import WeightsKept
 from exportdiff.judging.checks.outputs import (
     OnlyEagerRaised,
     OutputAttribute,
@@ -175,6 +176,7 @@ EVIDENCE: list[tuple[str, Evidence]] = [
     ("aliasing", WriteDiffers(2, "output['a']", "b", ("buffer",), leaf())),
     ("gradients", GradientLeaf("l.weight", "state", leaf())),
     ("gradients", GradientFlow("l.weight", "state", lost=True)),
+    ("memory", WeightsKept(("l.weight",))),
     ("gradients", BackwardRaised(failure())),
     ("state", StateLeaf(None, "l.weight", "parameter", leaf("stride"))),
     ("state", StateMissing("b", "buffer", "float32[2]")),

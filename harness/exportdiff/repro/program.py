@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 MODULES = (
     "contextlib",
     "copy",
+    "gc",
     "inspect",
     "io",
     "itertools",
@@ -23,7 +24,9 @@ MODULES = (
     "subprocess",
     "sys",
     "tempfile",
+    "threading",
     "warnings",
+    "weakref",
 )
 """The modules besides torch that a file may import."""
 

@@ -31,17 +31,25 @@ BY_DEFAULT = (
     "nonstrict+preserve+swap_one:unflatten",
     "nonstrict+preserve+functional:unflatten",
     "nonstrict+preserve_leaves:unflatten",
+    "nonstrict+functionalize:module",
     "nonstrict+duplicate:module",
     "nonstrict+reexport_unflattened:module",
     "nonstrict+todevice:module",
     "nonstrict+generated:unflatten",
     "nonstrict+deferred:module",
+    "nonstrict+cast:module",
+    "nonstrict+under_float64:module",
+    "nonstrict+under_no_grad+decompose:module",
+    "strict+load_strictly:module",
     "draft:module",
     "pipeline:stages",
 )
 """The paths on which a model is judged by default: all listed ones that export, need no compiler, and show a
-bug of everyday or occasional code (severity A or B in the corpus). Four such paths are left out. Every
-``nn.Sequential`` fails on them, as its argument is called ``input`` (copy_renames_argument_named_input).
+bug of everyday or occasional code (severity A or B in the corpus). Six such paths are left out: nearly every
+model fails on them. On four, every ``nn.Sequential`` fails, as its argument is called ``input``
+(copy_renames_argument_named_input). A program that was unflattened can never be copied
+(unflatten_leaves_program_uncopyable), and autocast around an export is never recorded
+(export_ignores_autocast_around_it).
 
 How fast the machine is changes nothing: a path that was not reached in time is *not judged*."""
 

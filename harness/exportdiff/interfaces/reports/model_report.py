@@ -19,6 +19,8 @@ from exportdiff.interfaces.reports.text import (
     finding_block,
     print_lines,
 )
+from exportdiff.judging.exemptions.limits.limit import INFERENCE
+from exportdiff.runtime.paths.catalog import for_inference
 
 if TYPE_CHECKING:
     import pathlib
@@ -34,6 +36,11 @@ HEADINGS: dict[Meaning, str] = {
     "harmless": "known, harmless here",
 }
 """The groups of findings, in the order in which they are printed."""
+
+_FOR_INFERENCE = (
+    "Gradients differ after run_decompositions: PyTorch calls its result an inference IR, and the original "
+    f"program a training IR ({INFERENCE})"
+)
 
 
 def print_report(
@@ -66,6 +73,8 @@ def print_report(
                 console.print()
             print_found(each, report.name, console)
             _print_explanation(each, console, bugs)
+    if any(each.finding.check == "gradients" and for_inference(each.finding.path) for each in report.found):
+        console.print(f"\n{_FOR_INFERENCE}", soft_wrap=True, highlight=False)
     for line in size_lines(report.sizes):
         console.print(line, soft_wrap=True, highlight=False)
     console.print()

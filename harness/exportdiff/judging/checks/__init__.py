@@ -10,6 +10,7 @@ from exportdiff.judging.checks.fake import fake
 from exportdiff.judging.checks.gradients import gradients
 from exportdiff.judging.checks.guards.check import guards
 from exportdiff.judging.checks.inputs import inputs
+from exportdiff.judging.checks.memory import memory
 from exportdiff.judging.checks.outputs import outputs
 from exportdiff.judging.checks.purity import purity
 from exportdiff.judging.checks.sharing import sharing
@@ -22,7 +23,7 @@ OF_CALLS: dict[str, Check] = {
 """Checks of what every run shows, call by call: they can also compare two runs of eager."""
 
 CHECKS: dict[str, Check] = OF_CALLS | {
-    check.__name__: check for check in (sharing, structure, guards, purity, fake)
+    check.__name__: check for check in (sharing, structure, guards, purity, fake, memory)
 }
 """All checks by name, in the order in which findings are reported."""
 

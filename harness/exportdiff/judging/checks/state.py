@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from exportdiff.core.finding import Evidence, Relation
 from exportdiff.judging.checks.compare.comparable_calls import comparable
-from exportdiff.judging.checks.compare.leaves import SEVERITY, compare_leaf
+from exportdiff.judging.checks.compare.leaves import SEVERITY, LeafDifference, compare_leaf
 from exportdiff.judging.checks.compare.mappings import unequal
 from exportdiff.judging.checks.evidence import InCall, OfLeaf, WithoutCall
 from exportdiff.runtime.observing.observation import EagerObservation, ExportedObservation
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from exportdiff.core.finding import Stage
-    from exportdiff.judging.checks.compare.leaves import LeafDifference
     from exportdiff.runtime.observing.observation import Observation
     from exportdiff.runtime.observing.tensors import State, TensorSnapshot
 
@@ -171,9 +170,17 @@ def _compare(ours: State, theirs: State, call: int | None) -> Iterator[Evidence]
     unlike = [
         StateLeaf(call, name, sort, found)
         for sort, name, expected, seen in _pairs(ours, theirs)
-        if (found := compare_leaf(expected, seen, metadata=True)) is not None
+        if (found := _unlike(expected, seen, call)) is not None
     ]
     yield from sorted(unlike, key=lambda each: SEVERITY.index(each.leaf.word))
+
+
+def _unlike(expected: TensorSnapshot, seen: TensorSnapshot, call: int | None) -> LeafDifference | None:
+    """Compare two tensors; before the first call, also whether an optimizer takes them: only leaves."""
+    found = compare_leaf(expected, seen, metadata=True)
+    if found is None and call is None and expected.leaf != seen.leaf:
+        return LeafDifference("leaf", str(expected.leaf), str(seen.leaf))
+    return found
 
 
 def _pairs(ours: State, theirs: State) -> Iterator[tuple[str, str, TensorSnapshot, TensorSnapshot]]:

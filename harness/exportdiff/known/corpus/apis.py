@@ -45,7 +45,7 @@ APIS = (
     ),
     Api("save-load", "torch.export.save and torch.export.load", _has("reload")),
     Api("unflatten", "torch.export.unflatten", lambda path, entry: path.runner == "unflatten"),
-    Api("run-decompositions", "run_decompositions", _has("decompose")),
+    Api("run-decompositions", "run_decompositions", _has("decompose", "functionalize")),
     Api("copies", "Copies and passes of an ExportedProgram", _has("deepcopy", "duplicate", "todevice")),
     Api("strict", "torch.export.export(strict=True)", _mode("strict")),
     Api(

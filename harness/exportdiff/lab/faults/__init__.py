@@ -11,6 +11,7 @@ from exportdiff.lab.faults import running as running
 from exportdiff.lab.faults import side_effects as side_effects
 from exportdiff.lab.faults import sizing as sizing
 from exportdiff.lab.faults import strict as strict
+from exportdiff.lab.faults import training as training
 from exportdiff.lab.faults import transforming as transforming
 from exportdiff.lab.faults import under_settings as under_settings
 from exportdiff.lab.faults import unlifting as unlifting

@@ -53,6 +53,11 @@ def requires_grad(t: Any) -> Any:
     return t.requires_grad
 
 
+def is_leaf(t: Any) -> Any:
+    """Return whether no operator with a gradient has computed it."""
+    return t.is_leaf
+
+
 def kind(t: Any) -> Any:
     """Return the name of its class."""
     return type(t).__name__.replace("Parameter", "Tensor")
@@ -75,6 +80,7 @@ PROPERTIES: dict[str, Callable[[Any], Any]] = {
     "conj-bit": conj_bit,
     "neg-bit": neg_bit,
     "requires-grad": requires_grad,
+    "leaf": is_leaf,
     "missing": shape,
     "kind": kind,
     "python-value": itself,

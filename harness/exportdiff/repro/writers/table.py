@@ -13,6 +13,7 @@ from exportdiff.repro.writers import (
     gradients,
     guards,
     inputs,
+    memory,
     outputs,
     processes,
     purity,
@@ -39,6 +40,7 @@ WRITERS: Mapping[str, Writer] = {
     "structure": structure.write,
     "fake": fake.write,
     "gradients": gradients.write,
+    "memory": memory.write,
 }
 """By check."""
 

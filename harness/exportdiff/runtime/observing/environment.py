@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -244,9 +245,11 @@ def held_tensors(model: nn.Module) -> Iterator[tuple[str, torch.Tensor]]:
 def fakes_in_objects(model: Any) -> dict[str, str]:
     """Return the fake tensors that a model can reach through functions and objects that are not modules.
 
-    A name is the expression for the tensor, such as ``model.cache.items[0]``.
+    A name is the expression for the tensor, such as ``model.cache.items[0]``. Functions lead to the global
+    tables that they name, and to what functools.lru_cache keeps for them.
     """
     others = ("torch", "builtins", "collections", "enum", "typing", "abc", "numpy")
+    tables = ("function", "_lru_cache_wrapper", "dict", "list", "set")
     found: dict[str, str] = {}
     seen: set[int] = set()
     waiting: list[tuple[str, Any, bool]] = [("model", model, False)]
@@ -268,6 +271,11 @@ def fakes_in_objects(model: Any) -> dict[str, str]:
             if kind == "function":
                 cells = [cell for cell in value.__closure__ or () if cell != type(cell)()]
                 parts = [(f".__closure__[{place}]", cell.cell_contents) for place, cell in enumerate(cells)]
+                if str(value.__module__).partition(".")[0] not in others:
+                    named = [(key, value.__globals__.get(key)) for key in value.__code__.co_names]
+                    parts += [(f".{key}", held) for key, held in named if type(held).__name__ in tables]
+            elif kind == "_lru_cache_wrapper":
+                parts = [(f".cached[{place}]", part) for place, part in enumerate(gc.get_referents(value))]
             elif kind in ("method", "builtin_function_or_method", "partial"):
                 keys = ("__self__", "__func__", "func", "args", "keywords")
                 parts = [(f".{key}", getattr(value, key, None)) for key in keys]

@@ -37,7 +37,7 @@ def gradients(named: Mapping[str, torch.Tensor]) -> Gradients:
     """Run one backward pass over the tensors of a call; their ``grad`` stays as it is."""
     outputs, leaves = _ends(named)
     if not outputs or not leaves:
-        return Gradients()
+        return Gradients(dict.fromkeys(leaves))
     customized = any(map(_of_program, _history(outputs)))
     called: list[str] = []
     hook = register_module_forward_pre_hook(lambda module, args: called.append(type(module).__name__))

@@ -241,6 +241,8 @@ class ExportedObservation(Observation):
     stage_effects: tuple[StageEffect, ...] = ()
     still_shared: tuple[str, ...] = ()
     """Names of a copy's state that shares memory with the original."""
+    kept: tuple[str, ...] = ()
+    """Names of the parameters and buffers that stay in memory when model, program and what runs are gone."""
     dropped: frozenset[str] = frozenset()
     """Names of the model's state that are not among the graph's inputs."""
     saved: frozenset[str] = frozenset()

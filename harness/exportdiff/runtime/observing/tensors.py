@@ -73,6 +73,8 @@ class TensorSnapshot:
     """The parts of a tensor that consists of others, such as a sparse one."""
     unreadable: str = ""
     """What kind of tensor this is, if exportdiff cannot read it."""
+    leaf: bool = True
+    """Whether it is a leaf for autograd: no operator with a gradient has computed it."""
 
     @property
     def has_values(self) -> bool:
@@ -125,6 +127,7 @@ def _snapshot(tensor: torch.Tensor, values: bool) -> TensorSnapshot:
         neg=tensor.is_neg(),
         composed=None if parts is None else _composed(tensor, parts),
         unreadable=kind,
+        leaf=tensor.is_leaf,
     )
 
 

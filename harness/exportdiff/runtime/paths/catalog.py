@@ -176,6 +176,11 @@ def for_inference(path: Path) -> bool:
     return any(TRANSFORMS[name].for_inference for name in path.transforms)
 
 
+def frees(path: Path) -> bool:
+    """Whether the path looks for weights that stay in memory when all else is gone."""
+    return any(TRANSFORMS[name].frees for name in path.transforms)
+
+
 def narrows(path: Path) -> bool:
     """Whether a transform lets the program refuse sizes that the spec of dynamic shapes allows."""
     return any(TRANSFORMS[name].narrows for name in path.transforms)

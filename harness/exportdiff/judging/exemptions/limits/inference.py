@@ -4,10 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from exportdiff.judging.checks.aliasing import OutputMemory, WriteDiffers, WriteShows
+from exportdiff.judging.checks.aliasing import (
+    BackwardBarred,
+    OutputMemory,
+    WriteBarred,
+    WriteDiffers,
+    WriteShows,
+)
 from exportdiff.judging.checks.compare.leaves import ValuesDiffer
+from exportdiff.judging.checks.gradients import BackwardRaised
 from exportdiff.judging.checks.inputs import InputLeaf
-from exportdiff.judging.checks.outputs import OutputIdentity, OutputLeaf
+from exportdiff.judging.checks.outputs import OutputIdentity, OutputLeaf, PathRaised
 from exportdiff.judging.checks.state import StateLeaf
 from exportdiff.judging.exemptions.limits.limit import INFERENCE, limit
 from exportdiff.runtime.observing.aliasing import OUTPUT
@@ -135,6 +142,23 @@ def results_have_no_history(compared: Comparison) -> bool:
         and evidence.leaf.word == "requires-grad"
         and (isinstance(evidence, OutputLeaf) or evidence.leaf.seen == "False")
     )
+
+
+@limit(
+    LIMITS,
+    says="A decomposed program is for inference: autograd may refuse its backward pass, for example where "
+    "batch norm has updated its statistics, or a write to a result. Gradients that it gives must be right.",
+    documented=f"{INFERENCE}: training with autograd is a use of training IR alone",
+)
+def inference_refuses_backward(compared: Comparison) -> bool:
+    """Whether autograd refuses the backward pass of a decomposed program, or a write before it."""
+    evidence = compared.evidence
+    if not for_inference(compared.path):
+        return False
+    if isinstance(evidence, PathRaised):  # the transform runs the backward pass
+        in_call = "differentiated" in compared.path.transforms
+        return in_call and "modified by an inplace operation" in evidence.failure.message
+    return isinstance(evidence, BackwardRaised | BackwardBarred | WriteBarred)
 
 
 @limit(

@@ -21,6 +21,7 @@ from exportdiff.runtime.observing.tensors import snapshot, state_snapshot
 from exportdiff.runtime.paths.catalog import (
     exports_again,
     for_inference,
+    frees,
     narrows,
     not_promised,
     same_operators,
@@ -35,6 +36,7 @@ from exportdiff.runtime.paths.read.ranges import declares
 from exportdiff.runtime.paths.read.rebuilt import read_rebuilt
 from exportdiff.runtime.paths.run.aspects import without
 from exportdiff.runtime.paths.run.freeing import free_path_memory
+from exportdiff.runtime.paths.run.leftovers import kept_weights
 from exportdiff.runtime.paths.run.model_calls import ModelCaller, plan_calls, run_calls
 from exportdiff.runtime.paths.run.sizes import dynamic_dimensions
 from exportdiff.runtime.paths.runners import RUNNERS
@@ -159,6 +161,8 @@ def observe_exported(
             with use_threads(case.threads if path.mode == COMPILES else 0):
                 seen = _lower_and_run(exported, exported.program, common, case, path, clock)
             exported.python.undo()
+            if frees(path) and seen.failure is None:
+                seen = replace(seen, kept=kept_weights(case, path, clock))
         free_path_memory(state, exported.program)
         yield replace(without(seen, not_promised(path)), path=path)
     del exported, isolation

@@ -14,6 +14,8 @@ from exportdiff.runtime.paths.transforms import (  # noqa: F401 - they fill the 
     programs,
     settings,
     swapping,
+    threads,
+    training,
     unflattened,
     vectors,
 )

@@ -29,7 +29,6 @@ def unflatten_first(ep: ExportedProgram) -> ExportedProgram:
     "nonstrict+under_no_grad:module",
     same_operators=False,
     for_inference=True,
-    not_promised=("gradients",),
     cost=180,
 )
 def decompose(ep: ExportedProgram) -> ExportedProgram:
@@ -46,7 +45,6 @@ def decompose(ep: ExportedProgram) -> ExportedProgram:
     *("nonstrict:module", "nonstrict:unflatten"),
     same_operators=False,
     for_inference=True,
-    not_promised=("gradients",),
     cost=80,
 )
 def functionalize(ep: ExportedProgram) -> ExportedProgram:
@@ -63,6 +61,12 @@ def reload(ep: ExportedProgram) -> ExportedProgram:
         torch.export.save(ep, file)
         file.seek(0)
         return torch.export.load(file)
+
+
+@transform("program", "nonstrict:module", "nonstrict:unflatten", "strict:module", frees=True, cost=400)
+def freed(ep: ExportedProgram) -> ExportedProgram:
+    """When the model, the program and what runs are gone, the memory of the weights is free."""
+    return ep
 
 
 @transform(

@@ -72,6 +72,8 @@ class Transform:
     """Whether it keeps the operators that eager runs."""
     for_inference: bool = False
     """For a program: whether the result is traced under no_grad, and is for inference alone."""
+    frees: bool = False
+    """For a program: whether the path also looks for weights that stay in memory when all else is gone."""
     narrows: bool = False
     """For an export: whether the program may refuse sizes that the spec of dynamic shapes allows."""
     not_promised: tuple[Aspect, ...] = ()

@@ -1,0 +1,81 @@
+"""A transform that calls a module in two threads; eager is called in the same way."""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import threading
+from typing import TYPE_CHECKING, Any
+
+from exportdiff.core.lazy import torch
+from exportdiff.runtime.paths.transforms.table import transform
+
+if TYPE_CHECKING:
+    from torch import nn
+
+
+@transform(
+    "module",
+    *("nonstrict:module", "nonstrict:unflatten", "nonstrict+preserve:unflatten"),
+    in_eager=True,
+    calls_often=True,
+    not_promised=("hierarchy", "gradients", "edits", "deviations"),
+    cost=15,
+)
+def threaded(module: nn.Module) -> nn.Module:
+    """Two threads that call what runs at the same time get what they get from eager.
+
+    Not if a call changes the state, or draws random numbers: then the order of the threads decides.
+    """
+
+    class Threaded(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.module = module
+
+        def forward(self, *args: Any, **kwargs: Any) -> Any:
+            before = _versions(self.module), torch.get_rng_state()
+            inputs = [copy.deepcopy((args, kwargs)) for _ in range(2)]
+            result = self.module(*args, **kwargs)
+            after = _versions(self.module), torch.get_rng_state()
+            if before[0] != after[0] or not torch.equal(before[1], after[1]):
+                return [result]
+            return [result, *_in_threads(self.module, inputs)]
+
+    return Threaded()
+
+
+def _versions(module: nn.Module) -> list[int]:
+    """Return a number for each tensor of the state that a write changes."""
+    return [t._version for store in (module.parameters, module.buffers) for t in store()]
+
+
+def _in_threads(module: nn.Module, inputs: list[Any]) -> list[Any]:
+    """Call a module with each of some inputs at the same time; return the results."""
+    meeting = threading.Barrier(len(inputs))
+    results: dict[int, Any] = {}
+    errors: list[Exception] = []
+
+    # Each thread waits for the others where it calls a part, so that the result is the same in every run.
+    def wait(part: nn.Module, args: object) -> None:
+        with contextlib.suppress(threading.BrokenBarrierError):
+            meeting.wait(2)
+
+    def run(number: int) -> None:
+        args, kwargs = inputs[number]
+        try:
+            results[number] = module(*args, **kwargs)
+        except Exception as error:
+            errors.append(error)
+            meeting.abort()
+
+    hook = torch.nn.modules.module.register_module_forward_pre_hook(wait)
+    threads = [threading.Thread(target=run, args=(number,)) for number in range(len(inputs))]
+    for each in threads:
+        each.start()
+    for each in threads:
+        each.join()
+    hook.remove()
+    for error in errors:
+        raise error
+    return [results[number] for number in range(len(inputs))]

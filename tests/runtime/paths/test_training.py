@@ -1,0 +1,144 @@
+"""Gradients after decompositions, training, gradients of gradients, threads, tensors that are leaves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from exportdiff.core.case import Case
+from exportdiff.judging.verdict import judge
+from exportdiff.runtime.paths import parse
+
+TAUGHT = """
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.student, self.teacher = nn.Linear(3, 3), nn.Linear(3, 3)
+
+    def forward(self, x):
+        with torch.no_grad():
+            target = self.teacher(x)
+        return (self.student(x) - target).square().mean()
+"""
+UNDER_NO_GRAD = """
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(3, 3)
+
+    @torch.no_grad()
+    def forward(self, x):
+        return self.linear(x)
+"""
+DETACHED = """
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(3, 3)
+
+    def forward(self, x):
+        y = self.linear(x)
+        return y + (y.round() - y).detach() * self.linear.weight.sum().detach()
+"""
+FROZEN = """
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first, self.last = nn.Linear(3, 3).requires_grad_(False), nn.Linear(3, 3)
+        self.norm = nn.BatchNorm1d(3)
+
+    def forward(self, x):
+        return self.last(self.norm(self.first(x)).relu()).sigmoid()
+"""
+TIED = """
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.there = nn.Linear(3, 3)
+        self.back = nn.Linear(3, 3)
+        self.back.weight = self.there.weight
+        self.drop = nn.Dropout(0.5)
+
+    def forward(self, x):
+        return self.back(self.drop(self.there(x)).tanh())
+"""
+SCALED_TWICE = """
+class Scale(nn.Module):
+    def forward(self, x, factor):
+        return x * factor
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.scale = Scale()
+
+    def forward(self, x):
+        return self.scale(self.scale(x, 2), 3)
+"""
+LEARNED_BUFFER = """
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("scale", torch.ones(3, requires_grad=True))
+
+    def forward(self, x):
+        return x * self.scale
+"""
+
+ROWS = "(torch.arange(12.0).sin().view(4, 3).requires_grad_(),)"
+
+
+def signatures(case: Case, *paths: str) -> set[tuple[str, ...]]:
+    verdict = judge(case, [parse(path) for path in paths])
+    assert verdict.valid and not verdict.unjudged
+    return {finding.signature for finding in verdict.findings}
+
+
+@pytest.mark.parametrize("body", [TAUGHT, UNDER_NO_GRAD])
+def test_what_runs_under_no_grad_gets_no_gradient_after_decompositions(
+    case: Callable[[str], Case], body: str
+) -> None:
+    paths = "nonstrict+functionalize:module", "nonstrict+decompose:unflatten"
+    assert signatures(case(body), *paths) == {("gradients", "mismatch", "none", "state", "new")}
+
+
+def test_what_is_detached_gets_none_either(case: Callable[[str], Case]) -> None:
+    assert signatures(case(DETACHED), "nonstrict+functionalize:module") == set()
+    (found,) = signatures(case(DETACHED), "nonstrict+decompose:module")
+    assert found[:3] == ("gradients", "mismatch", "value")
+
+
+def test_frozen_parameters_stay_frozen(case: Callable[..., Case]) -> None:
+    """The gradients of the others differ by rounding alone."""
+    paths = "nonstrict+decompose:module", "nonstrict+functionalize:unflatten"
+    found = signatures(case(FROZEN, ROWS), *paths)
+    assert not [words for words in found if words[0] == "gradients"]
+
+
+@pytest.mark.parametrize("body", [FROZEN, TIED])
+def test_right_models_are_trained_differentiated_and_called_in_threads(
+    case: Callable[..., Case], body: str
+) -> None:
+    paths = [
+        "nonstrict+trained:module",
+        "nonstrict+trained:unflatten",
+        "nonstrict+differentiated:unflatten",
+        "nonstrict+functionalize+differentiated:module",
+        "nonstrict+threaded:module",
+    ]
+    verdict = judge(case(body, ROWS), [parse(path) for path in paths])
+    assert {str(result.path): result.status for result in verdict.paths} == {
+        f"{path}@cpu": "ok" for path in paths
+    }
+
+
+def test_threads_take_the_call_variants_of_each_other(case: Callable[[str], Case]) -> None:
+    found = signatures(case(SCALED_TWICE), "nonstrict+preserve+threaded:unflatten")
+    assert found == {("outputs", "mismatch", "value", "fresh")}
+
+
+def test_a_tensor_of_the_state_stays_a_leaf(case: Callable[[str], Case]) -> None:
+    found = signatures(case(LEARNED_BUFFER), "nonstrict:module", "nonstrict+reload:module")
+    assert found == {("state", "mismatch", "leaf", "buffer", "at-start")}
