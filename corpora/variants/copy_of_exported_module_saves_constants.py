@@ -20,7 +20,7 @@
 # ///
 """The model has a scale as a plain tensor. A deep copy of the exported module saves it, and eager does not.
 
-A GraphModule is copied with `_copy_attr`, which makes a persistent buffer of each tensor that is no parameter.
+A GraphModule is copied with `_copy_attr`, which makes a saved buffer of each tensor that is no parameter.
 """
 
 import copy
