@@ -28,6 +28,7 @@ from exportdiff.lab.bench.gpu.texts import (
     ON_TWO_DEVICES,
     UNDER_AUTOCAST,
     UNSTEADY,
+    drawn,
 )
 from support.evidence_of import make_finding
 
@@ -80,6 +81,13 @@ def test_changed_programs_run() -> None:
     assert low.model(*low.args).dtype is torch.bfloat16
 
 
+def test_a_subclass_is_on_the_device_of_its_parts() -> None:
+    sources = (drawn(0, index)[0] for index in range(200))
+    source = next(each for each in sources if "class Two" in each)
+    two = case_from_source(source).build().model.forward.__globals__["Two"]
+    assert two(torch.ones(2, device="meta"), torch.ones(2, device="meta")).device.type == "meta"
+
+
 def test_inductor_and_autocast_need_cuda() -> None:
     assert set(impossible("second")) == {"region", "block", "inductor", "aoti"}
     assert len({each.name for each in SECTIONS}) == len(SECTIONS)
@@ -98,9 +106,20 @@ def test_a_program_that_moves_wrongly_is_reported(monkeypatch: pytest.MonkeyPatc
         return module if start == "cpu" else lambda x: module(x) + 1
 
     monkeypatch.setattr(moved, "_of_moved", wrong)
+    monkeypatch.setattr(moved, "exported", lambda source, device: exported(source, "cpu"))
     (found,) = moved._moved(LINEAR, "elsewhere", "cpu", 0).differences
     assert found.path == "nonstrict+todevice(elsewhere to cpu):module"
     assert "value" in found.title
+
+    def in_bfloat16(source: str, device: str) -> torch.export.ExportedProgram:
+        return exported(
+            source if device == "cpu" else source + LOW_PRECISION.replace("DTYPE", "bfloat16"), "cpu"
+        )
+
+    monkeypatch.setattr(moved, "exported", in_bfloat16)
+    assert moved._moved(LINEAR, "elsewhere", "cpu", 0).dropped == (
+        "the program has other dtypes on the other device",
+    )
 
 
 def test_a_program_with_tied_weights_is_not_expected_to_move() -> None:
@@ -117,6 +136,34 @@ def test_a_failed_kernel_costs_one_program(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(schedule, "section", lambda name: replace(SECTIONS[0], task=failing))
     ran = run_tasks("paths", "cpu", 0, [0, 1])
     assert ran == Ran(dropped=("a kernel failed: device-side assert triggered",), broken=True)
+
+
+@pytest.mark.parametrize("batch", [1, 2])
+def test_a_program_that_breaks_torch_costs_its_process(monkeypatch: pytest.MonkeyPatch, batch: int) -> None:
+    def breaking(device: str, seed: int, index: int) -> Ran:
+        def broken() -> bytes:
+            raise RuntimeError("PythonDispatcherTLS was not set")
+
+        monkeypatch.setattr(schedule, "random_state", broken)
+        raise RuntimeError("PythonDispatcherTLS was not set")
+
+    monkeypatch.setattr(schedule, "section", lambda name: replace(SECTIONS[0], task=breaking))
+    if batch > 1:  # they run again, one by one
+        with pytest.raises(RuntimeError, match="PythonDispatcherTLS"):
+            run_tasks("paths", "cpu", 0, range(batch))
+    else:
+        ran = run_tasks("paths", "cpu", 0, range(batch))
+        reason = "torch works no longer in the process: PythonDispatcherTLS was not set"
+        assert ran == Ran(dropped=(reason,), broken=True)
+
+
+def test_an_error_of_exportdiff_is_not_a_broken_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    def failing(device: str, seed: int, index: int) -> Ran:
+        raise RuntimeError("a bug")
+
+    monkeypatch.setattr(schedule, "section", lambda name: replace(SECTIONS[0], task=failing))
+    with pytest.raises(RuntimeError, match="a bug"):
+        run_tasks("paths", "cpu", 0, [0])
 
 
 @pytest.mark.parametrize(("form", "found"), [(2, 0), (3, 1)])
@@ -145,12 +192,24 @@ def test_every_section_gets_its_share() -> None:
 
 def test_the_report_says_what_ran_and_what_did_not() -> None:
     board = Board()
-    board.ran["paths"] += Ran(2, 3, shared=1, dropped=("why",), differences=(DIFFERENCE,)) + dropped("why")
-    result = result_of(board, "second", {"aoti": "no compiler"})
+    again, other = (
+        replace(DIFFERENCE, program="paths-2"),
+        replace(DIFFERENCE, title="outputs " + 20 * "long "),
+    )
+    board.ran["paths"] += Ran(2, 3, shared=1, dropped=("why",), differences=(other, DIFFERENCE, again))
+    board.ran["paths"] += dropped("why")
+    result = result_of(board, "second", {"aoti": "no compiler"}, {DIFFERENCE: "002-paths-1.py"})
     assert result.exit_code == 1
-    notes = {figure.name.partition(":")[0]: figure.note for figure in result.figures}
-    assert notes["paths"] == "3 runs; 1 differences; 1 also on the CPU; 2 dropped"
-    assert notes["aoti"] == "not possible: no compiler"
+    figures = {figure.name.partition(":")[0]: figure for figure in result.figures}
+    assert (figures["paths"].value, figures["paths"].note) == (2, "")
+    assert figures["aoti"].note == "not possible: no compiler"
+    counts, differing = result.tables
+    assert counts.rows[0] == ("paths", 3, 3, 1, "", 2)
+    assert "aoti" not in {row[0] for row in counts.rows}
+    assert differing.rows == (
+        ("paths", "outputs", 2, "002-paths-1.py", "differs"),
+        ("paths", "outputs", 1, "paths-1", 17 * "long " + "..."),
+    )
     assert result.data["sections"]["paths"]["dropped"] == {"why": 2}
     board.errors.append("Traceback")
     assert result_of(board, "second", {}).exit_code == 3

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 
-from exportdiff.core.programs import program_source
 from exportdiff.fuzzing.campaign.schedule import paths_for
 from exportdiff.lab.bench.gpu.found import Ran
 from exportdiff.lab.bench.gpu.judged import only_on_device
-from exportdiff.lab.bench.gpu.texts import LOW_PRECISION, ON_TWO_DEVICES, UNDER_AUTOCAST, UNSTEADY
+from exportdiff.lab.bench.gpu.texts import LOW_PRECISION, ON_TWO_DEVICES, UNDER_AUTOCAST, UNSTEADY, drawn
 from exportdiff.runtime.paths import EXPENSIVE, all_paths, cost
 
 USUAL = ("nonstrict:module", "nonstrict:unflatten", "strict:module", "nonstrict+preserve:unflatten")
@@ -23,7 +22,7 @@ ALSO = (
 
 def on_cheap_paths(device: str, seed: int, index: int) -> Ran:
     """Judge a drawn program on the cheap paths that a campaign would choose."""
-    source, tags = program_source(seed, index)
+    source, tags = drawn(seed, index)
     cheap = tuple(path for path in all_paths([device]) if cost(path) < EXPENSIVE)
     paths = [str(path) for path in paths_for(index, cheap, tags)]
     return only_on_device(f"paths-{index}", lambda _: source, paths, device)
@@ -31,7 +30,7 @@ def on_cheap_paths(device: str, seed: int, index: int) -> Ran:
 
 def on_two_devices(device: str, seed: int, index: int) -> Ran:
     """Judge a drawn program as a submodule on the device; its parent and all inputs are on the CPU."""
-    source, _ = program_source(seed, index)
+    source, _ = drawn(seed, index)
     return only_on_device(
         f"two-{index}", lambda here: source + ON_TWO_DEVICES.replace("DEVICE", here), _paths(index), device
     )
@@ -39,7 +38,7 @@ def on_two_devices(device: str, seed: int, index: int) -> Ran:
 
 def in_low_precision(device: str, seed: int, index: int) -> Ran:
     """Judge a drawn program in float16 or bfloat16."""
-    source, _ = program_source(seed, index)
+    source, _ = drawn(seed, index)
     name = ("float16", "bfloat16")[index % 2]
     text = source + LOW_PRECISION.replace("DTYPE", name)
     return only_on_device(f"{name}-{index}", lambda _: text, _paths(index, device), device)
@@ -47,7 +46,7 @@ def in_low_precision(device: str, seed: int, index: int) -> Ran:
 
 def in_autocast_region(device: str, seed: int, index: int) -> Ran:
     """Judge a drawn program in an autocast region of its parent."""
-    source, _ = program_source(seed, index)
+    source, _ = drawn(seed, index)
     return only_on_device(
         f"autocast-{index}",
         lambda here: source + UNDER_AUTOCAST.replace("DEVICE", here),
@@ -74,7 +73,7 @@ def with_aoti(device: str, seed: int, index: int) -> Ran:
 
 
 def _compiled(path: str, device: str, seed: int, index: int) -> Ran:
-    source, _ = program_source(seed, index)
+    source, _ = drawn(seed, index)
     name = re.sub(r"\W", "-", path)
     return only_on_device(f"{name}-{index}", lambda _: source, [f"{path}@{device}"], device)
 

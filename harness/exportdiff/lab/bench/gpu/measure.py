@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sys
+import textwrap
 import time
 from collections import Counter
 from typing import TYPE_CHECKING, Any
@@ -20,9 +21,11 @@ from exportdiff.runtime.paths import available_devices
 
 if TYPE_CHECKING:
     import pathlib
+    from collections.abc import Mapping
 
     from exportdiff.lab.bench.context import Context
     from exportdiff.lab.bench.gpu.found import Difference, Ran
+    from exportdiff.lab.bench.gpu.sections import Section
 
 ENVIRONMENT = {
     # Otherwise torch.cuda.is_available() makes CUDA unusable in processes that are forked later.
@@ -34,6 +37,8 @@ EVERY = 10.0
 """Seconds between two reports."""
 END = 10.0
 """Seconds before the end of the time at which no task runs any more: what is left is for the report."""
+SHOWN = 90
+"""Characters of a title in the table of differences; the JSON document has all of it."""
 
 
 def measure(context: Context) -> Result:
@@ -59,7 +64,7 @@ def measure(context: Context) -> Result:
             )
         except KeyboardInterrupt:
             interrupted = True
-    return result_of(board, device, lacking, interrupted=interrupted)
+    return result_of(board, device, lacking, reporter.files, interrupted=interrupted)
 
 
 def device_of(wanted: str) -> tuple[str, str]:
@@ -83,18 +88,20 @@ class _Reporter:
         self._lacking = lacking
         self._last = time.monotonic()
         self._number = 0
+        self.files: dict[Difference, str] = {}
+        """The file of each difference; empty if there is no folder for files."""
 
     def note(self, board: Board, name: str, ran: Ran) -> None:
         """Report what some tasks found."""
         for each in ran.differences:
             self._number += 1
-            file = _written(each, self._context.programs, self._number)
+            file = self.files[each] = _written(each, self._context.programs, self._number)
             print(
                 f"{name}: {each.path}: {each.check}: {each.title[:200]} {file}", file=sys.stderr, flush=True
             )
         if ran.differences or time.monotonic() - self._last >= EVERY:
             self._last = time.monotonic()
-            self._context.report(result_of(board, self._device, self._lacking))
+            self._context.report(result_of(board, self._device, self._lacking, self.files))
             done = sum(each.programs for each in board.ran.values())
             print(f"gpu: {done} programs", file=sys.stderr, flush=True)
 
@@ -110,38 +117,64 @@ def _written(each: Difference, folder: pathlib.Path | None, number: int) -> str:
     return file.name
 
 
-def result_of(board: Board, device: str, lacking: dict[str, str], *, interrupted: bool = False) -> Result:
+def result_of(
+    board: Board,
+    device: str,
+    lacking: dict[str, str],
+    files: Mapping[Difference, str] | None = None,
+    *,
+    interrupted: bool = False,
+) -> Result:
     """Return all that is known."""
-    figures, differing = [], []
-    for each in SECTIONS:
-        ran = board.ran[each.name]
-        if reason := lacking.get(each.name):
-            figures.append(Figure(f"{each.name}: {each.question}", None, note=f"not possible: {reason}"))
-            continue
-        figures.append(Figure(f"{each.name}: {each.question}", ran.programs, "programs", note=_note(ran)))
-        differing += [(each.name, found.path, found.check, found.title[:300]) for found in ran.differences]
-    tables = [
-        Rows("what differs on the device alone", ("section", "path", "check", "what"), tuple(differing))
-    ]
+    tables = [_counts(board, lacking), _differing(board, lacking, files or {})]
     return Result(
-        tuple(figures),
+        tuple(_figure(each, board.ran[each.name], lacking.get(each.name, "")) for each in SECTIONS),
         tuple(rows for rows in tables if rows.rows),
         data=_data(board, device, lacking),
         interrupted=interrupted,
-        exit_code=_exit_code(board, differs=bool(differing)),
+        exit_code=_exit_code(board, differs=any(ran.differences for ran in board.ran.values())),
     )
 
 
-def _note(ran: Ran) -> str:
-    """Return the counts that are not 0, in a line."""
+def _figure(each: Section, ran: Ran, reason: str) -> Figure:
+    name = f"{each.name}: {each.question}"
+    if reason:
+        return Figure(name, None, note=f"not possible: {reason}")
+    return Figure(name, ran.programs, "programs")
+
+
+def _counts(board: Board, lacking: dict[str, str]) -> Rows:
+    """Return the counts of each section; a 0 is left out."""
+    ran = {name: ran for name, ran in board.ran.items() if name not in lacking}
     counts = {
-        "runs": ran.runs,
-        "differences": len(ran.differences),
-        "also on the CPU": ran.shared,
-        "not repeated": ran.unsteady,
-        "dropped": len(ran.dropped),
+        "runs": {name: each.runs for name, each in ran.items()},
+        "differences": {name: len(each.differences) for name, each in ran.items()},
+        "also on the CPU": {name: each.shared for name, each in ran.items()},
+        "not repeated": {name: each.unsteady for name, each in ran.items()},
+        "dropped": {name: len(each.dropped) for name, each in ran.items()},
     }
-    return "; ".join(f"{number} {word}" for word, number in counts.items() if number) or "nothing ran"
+    rows = tuple((name, *(count[name] or "" for count in counts.values())) for name in ran)
+    return Rows("what ran on the device", ("section", *counts), rows)
+
+
+def _differing(board: Board, lacking: dict[str, str], files: Mapping[Difference, str]) -> Rows:
+    """Return a row for all differences of a section with the same title, and the file of the first."""
+    rows: list[tuple[object, ...]] = []
+    for name in (each.name for each in SECTIONS if each.name not in lacking):
+        alike: dict[tuple[str, str], list[Difference]] = {}
+        for each in board.ran[name].differences:
+            alike.setdefault((each.check, each.title), []).append(each)
+        for (check, title), found in sorted(alike.items(), key=lambda item: -len(item[1])):
+            file = files.get(found[0]) or found[0].program
+            rows.append((name, check, len(found), file, _short(title.removeprefix(f"{check} "))))
+    return Rows(
+        "what differs on the device alone", ("section", "check", "count", "first", "what"), tuple(rows)
+    )
+
+
+def _short(title: str) -> str:
+    """Return the start of the first line."""
+    return textwrap.shorten(title.partition("\n")[0], SHOWN, placeholder=" ...")
 
 
 def _exit_code(board: Board, *, differs: bool) -> int:

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING
 import torch
 from torch.utils import _pytree as pytree
 
-from exportdiff.core.programs import program_source
 from exportdiff.lab.bench.gpu.direct import AS_BUILT, Called, called, exported, model_of, unlike
 from exportdiff.lab.bench.gpu.found import Difference, Ran, dropped
-from exportdiff.lab.bench.gpu.texts import BOTH_DEVICES
+from exportdiff.lab.bench.gpu.texts import BOTH_DEVICES, drawn
 from exportdiff.runtime.observing.tensors import storage_id
 
 if TYPE_CHECKING:
@@ -26,7 +25,7 @@ def between_devices(device: str, seed: int, index: int) -> Ran:
     It counts only if the same program, exported where it is called, agrees with eager, and if a move from
     the CPU to the CPU changes nothing.
     """
-    source, _ = program_source(seed, index)
+    source, _ = drawn(seed, index)
     try:
         reason = _unfit(exported(source, device))
     except Exception as error:
@@ -70,7 +69,15 @@ def _moved(source: str, start: str, end: str, index: int) -> Ran:
     usual, (_, on_cpu) = _eager(source, "cpu"), model_of(source, "cpu")
     if unlike(usual, called(lambda: _of_moved(source, "cpu", "cpu"), on_cpu)):
         return Ran(1, 1, shared=1)
+    if _dtypes(exported(source, start)) != _dtypes(exported(source, end)):
+        return dropped("the program has other dtypes on the other device")
     return Ran(1, 1, differences=(Difference(f"todevice-{index}", path, "call", difference, source),))
+
+
+def _dtypes(program: ExportedProgram) -> list[torch.dtype]:
+    """Return the dtypes that the graph records: autocast of one device changes them on that device only."""
+    values = pytree.tree_leaves([node.meta.get("val") for node in program.graph.nodes])
+    return [each.dtype for each in values if isinstance(each, torch.Tensor)]
 
 
 def _of_moved(source: str, start: str, end: str) -> Callable[..., object]:
@@ -126,7 +133,7 @@ _WAYS: dict[str, Callable[[str], Callable[..., object]]] = {
 
 def in_autocast_block(device: str, seed: int, index: int) -> Ran:
     """Export and call a drawn program in an autocast block; the CPU is the reference."""
-    source, _ = program_source(seed, index)
+    source, _ = drawn(seed, index)
     found = _in_autocast(source, device)
     if isinstance(found, Ran):
         return found

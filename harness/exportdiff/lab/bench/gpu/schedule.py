@@ -20,6 +20,7 @@ from exportdiff.lab.bench.gpu.sections import SECTIONS, Section, section
 from exportdiff.lab.bench.threads import in_threads
 from exportdiff.runtime import second_device
 from exportdiff.runtime.observing.freeing_programs import clean_state
+from exportdiff.runtime.observing.process_state import random_state
 from exportdiff.runtime.processes.child import Death, TaskFailure
 from exportdiff.runtime.processes.in_child import ReusableWorker
 from exportdiff.runtime.processes.limits import limited
@@ -61,7 +62,20 @@ def run_tasks(name: str, device: str, seed: int, indices: Sequence[int]) -> Ran:
                 done += each.task(device, seed, index)
     except KERNEL_ERRORS as error:
         return done + replace(dropped(f"a kernel failed: {error}"), broken=True)
+    except Exception as error:
+        if len(indices) > 1 or _torch_works():
+            raise
+        return done + replace(dropped(f"torch works no longer in the process: {error}"), broken=True)
     return done
+
+
+def _torch_works() -> bool:
+    """Return whether torch can still make a tensor: some programs leave its dispatcher broken."""
+    try:
+        random_state()
+    except RuntimeError:
+        return False
+    return True
 
 
 class _Queue:

@@ -2,6 +2,18 @@
 
 from __future__ import annotations
 
+from exportdiff.core.programs import program_source
+
+_SUBCLASS = "dtype=first.dtype, requires_grad=first.requires_grad"
+"""How the tensor subclass of drawn programs is made: its device is the CPU, wherever its parts are."""
+
+
+def drawn(seed: int, index: int) -> tuple[str, tuple[str, ...]]:
+    """Draw a program that fits any device; return its source and its tags."""
+    source, tags = program_source(seed, index)
+    return source.replace(_SUBCLASS, f"device=first.device,\n            {_SUBCLASS}"), tags
+
+
 ON_TWO_DEVICES = '''
 
 def _moved(tree, device):
