@@ -10,7 +10,6 @@ import torch
 from torch import nn
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.fx.experimental.symbolic_shapes import DimDynamic, ShapeEnv, StatelessSymbolicContext
-from torch.testing._internal.two_tensor import TwoTensor
 
 from exportdiff.core.case import Case
 from exportdiff.judging.verdict import judge
@@ -21,6 +20,7 @@ from exportdiff.runtime.paths import select_paths
 from exportdiff.runtime.paths.run import exported as execute
 from exportdiff.runtime.paths.run import freeing
 from exportdiff.runtime.paths.stopwatch import Stopwatch
+from support.wrappers import pair_of
 
 PATHS = select_paths(["nonstrict:*"])
 
@@ -318,5 +318,5 @@ def test_a_part_without_memory_is_not_saved() -> None:
     """Export may keep a tensor subclass with fake parts as a constant of the program."""
     with FakeTensorMode():
         fake = torch.ones(2)
-    saved = SavedTensors([TwoTensor(fake, fake)])  # type: ignore[no-untyped-call]
+    saved = SavedTensors([pair_of(fake, fake)])
     assert saved.is_unchanged() and saved.restore()
