@@ -37,6 +37,7 @@
 # of wrap_with_set_grad_enabled"""
 #
 # [tool.exportdiff.versions]
+# "2.9.1" = "other"
 # "2.11.0" = "shows"
 # "2.13.0" = "shows"
 # "2.14.1" = "shows"

@@ -3,7 +3,7 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# id = "XD327"
+# id = "XD337"
 # title = "run_decompositions: what forward computes under torch.no_grad gets a gradient"
 # harm = "wrong later"
 # reach = "occasional"
@@ -25,7 +25,10 @@
 # workaround = "code"
 #
 # [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
 # "2.13.0" = "shows"
+# "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
 """The teacher of a distilled model gets gradients once the program is decomposed, even with an empty table.

@@ -26,6 +26,7 @@
 # torch/export/_trace.py, _export: neither refuses nor records that autocast is on"""
 #
 # [tool.exportdiff.versions]
+# "2.9.1" = "shows"
 # "2.11.0" = "shows"
 # "2.13.0" = "shows"
 # "2.14.1" = "shows"

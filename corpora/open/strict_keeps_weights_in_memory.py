@@ -3,7 +3,7 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# id = "XD329"
+# id = "XD339"
 # title = "torch.export(strict=True): the weights stay in memory when model and program are gone"
 # harm = "wrong later"
 # reach = "contrived"
@@ -29,6 +29,7 @@
 # "2.11.0" = "shows"
 # "2.13.0" = "shows"
 # "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """After a strict export, neither garbage collection nor torch._dynamo.reset() frees the weights of the model.
 

@@ -3,7 +3,7 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# id = "XD328"
+# id = "XD338"
 # title = "unflatten: calls in two threads run each other's call variants of a preserved submodule"
 # harm = "silently wrong"
 # reach = "contrived"
@@ -25,13 +25,16 @@
 # workaround = "none: call it with a lock, or unflatten the program once for each thread"
 #
 # [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
 # "2.13.0" = "shows"
+# "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
 """A thread that calls an unflattened model while another one does so gets a wrong result, without an error.
 
-The first call of the scale multiplies by two, the second by three. Both threads move the one count, so one of
-them multiplies by two twice, and the other by three twice.
+The first call of the step doubles, the second adds one. Both threads move the one count. The second thread
+starts between the two calls of the first. So it adds one, and then doubles.
 """
 
 import sys
@@ -40,18 +43,18 @@ import threading
 import torch
 
 
-class Scale(torch.nn.Module):
-    def forward(self, x, factor):
-        return x * factor
+class Step(torch.nn.Module):
+    def forward(self, x, double):
+        return x * 2 if double else x + 1
 
 
 class Model(torch.nn.Module):
     def __init__(self):
         super().__init__()
-        self.scale = Scale()
+        self.step = Step()
 
     def forward(self, x):
-        return self.scale(self.scale(x, 2), 3)  # first difference
+        return self.step(self.step(x, True), False)  # first difference
 
 
 def make():
@@ -60,20 +63,19 @@ def make():
 
 def show():
     model, args = make()
-    ep = torch.export.export(model, args, preserve_module_call_signature=("scale",))
+    ep = torch.export.export(model, args, preserve_module_call_signature=("step",))
     module = torch.export.unflatten(ep)
-    meeting = threading.Barrier(2)
-    results = []
+    steps, results = [], []
 
-    def wait(part, args):  # both threads make the same call at the same time
-        meeting.wait(60)
+    def let_another_thread_call(step, step_args):
+        steps.append(step)
+        if len(steps) == 2:
+            thread = threading.Thread(target=lambda: results.append(module(*args)))
+            thread.start()
+            thread.join()
 
-    module.scale.register_forward_pre_hook(wait)
-    threads = [threading.Thread(target=lambda: results.append(module(*args))) for _ in range(2)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    module.step.register_forward_pre_hook(let_another_thread_call)
+    results.append(module(*args))
     return [model(*args)] * 2, results
 
 
@@ -82,5 +84,5 @@ if __name__ == "__main__":
     sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)
     expected, got = show()
     bug = expected != got
-    print(f"{'BUG' if bug else 'ok'}: eager gives {expected}, two threads get {got}")
+    print(f"{'BUG' if bug else 'ok'}: eager gives {expected}, the two threads get {got}")
     raise SystemExit(bug)

@@ -15,7 +15,10 @@
 # at-fault = "torch/fx/graph_module.py, _copy_attr: registers a buffer for a tensor that is none"
 #
 # [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
 # "2.13.0" = "shows"
+# "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
 """The model has a scale as a plain tensor. A deep copy of the exported module saves it, and eager does not.

@@ -16,6 +16,7 @@
 # at-fault = "torch/export/_trace.py, _strict_export: the state of gm_torch_level is what the graph reads"
 #
 # [tool.exportdiff.versions]
+# "2.9.1" = "fixed"
 # "2.11.0" = "shows"
 # "2.13.0" = "shows"
 # "2.14.1" = "shows"
