@@ -10,7 +10,7 @@
 # reach-because = "a number is given as 2.0 where the example was 2, and the model divides by it"
 # topics = ["arguments"]
 # cause = """
-# Export fixes the value and the type of a number. The guard is `n == 2`, which is true of 2.0.
+# Export specializes on the value and the type of a number. But the guard is `n == 2`, also true for 2.0.
 # `_get_input_guards_for_graph` should guard the type as well, as the check of inputs in unflatten does."""
 # path = "nonstrict:module@cpu"
 # check = "guards"
@@ -33,7 +33,7 @@
 # ///
 """Called with 2.0, eager divides and returns 1.5. The program, exported with 2, accepts 2.0 and returns 1.
 
-Export fixes the value and the type of a number. The guard is `n == 2`, which is true of 2.0.
+Export specializes on the value and the type of a number. But the guard is `n == 2`, also true for 2.0.
 `_get_input_guards_for_graph` should guard the type as well, as the check of inputs in unflatten does.
 """
 

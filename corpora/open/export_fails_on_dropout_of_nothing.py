@@ -10,8 +10,9 @@
 # reach-because = "dropout of a boolean tensor without elements"
 # topics = ["random"]
 # cause = """
-# Dropout cannot scale booleans, but here is nothing to scale. The kernel asks first whether there are
-# elements; the decomposition `native_dropout` looks at the dtype first."""
+# Dropout cannot scale booleans, but an empty tensor has nothing to scale. The kernel returns the input if it
+# has no elements. The decomposition `native_dropout` checks the dtype first, and its error speaks of Long. It
+# should check for an empty tensor first."""
 # path = "nonstrict:module@cpu"
 # check = "outputs"
 # kind = "crash"
@@ -32,8 +33,9 @@
 # ///
 """In train mode, nn.Dropout accepts an empty boolean tensor in eager. Export raises because of its dtype.
 
-Dropout cannot scale booleans, but here is nothing to scale. The kernel asks first whether there are elements;
-the decomposition `native_dropout` looks at the dtype first.
+Dropout cannot scale booleans, but an empty tensor has nothing to scale. The kernel returns the input if it
+has no elements. The decomposition `native_dropout` checks the dtype first, and its error speaks of Long. It
+should check for an empty tensor first.
 """
 
 import sys

@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD100"
-# title = "torch.export: x.copy_(x) of an expanded tensor raises; in eager it does nothing"
+# title = "torch.export: y.copy_(y) of an expanded tensor raises RuntimeError; eager does nothing"
 # harm = "obscure error"
 # reach = "contrived"
 # reach-because = "an expanded tensor copied to itself, which does nothing: export fails"
@@ -12,7 +12,7 @@
 # cause = """
 # The kernel of copy_ returns at once if both tensors are the same. `meta_copy_` first asks whether elements
 # of the written tensor overlap: "more than one element of the written-to tensor refers to a single memory
-# location"."""
+# location". It should return early if `self is src`."""
 # path = "nonstrict:module@cpu"
 # check = "outputs"
 # kind = "crash"
@@ -43,7 +43,7 @@
 
 The kernel of copy_ returns at once if both tensors are the same. `meta_copy_` first asks whether elements of
 the written tensor overlap: "more than one element of the written-to tensor refers to a single memory
-location".
+location". It should return early if `self is src`.
 """
 
 import sys

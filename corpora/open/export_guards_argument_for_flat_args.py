@@ -29,8 +29,8 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""The model branches on the size of `flat_args[0]`, which was even at export. Called with an odd size, the
-program should refuse it.
+"""The model branches on the size of `flat_args[0]`, which was even at export. The program takes an odd size,
+and returns the result of the branch for even sizes: -1, where eager gives 1.
 
 The guard is `flat_args[0].size()[0] % 2 == 0`. In the guards of a strict export, `flat_args[0]` means the
 first input, here x. `_force_ep_signature_match` replaces it by x, although this export was not strict. So the

@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD145"
-# title = "torch.export: the graph records the strides of the argument for torch.angle of complex numbers"
+# title = "torch.export: the graph records wrong strides for torch.angle of a transposed complex tensor"
 # harm = "cosmetic"
 # reach = "contrived"
 # reach-because = "the angle of a transposed complex tensor: recorded strides are wrong"

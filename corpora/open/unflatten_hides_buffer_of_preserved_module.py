@@ -11,7 +11,8 @@
 # topics = ["buffers", "shared-modules"]
 # cause = """
 # The calls are collected in an InterpreterModuleDispatcher. It takes over the state of the first call with
-# setattr, which registers parameters, but not buffers. So load_state_dict has no effect on the buffer."""
+# setattr, which registers parameters, but not buffers. So load_state_dict of the original state raises
+# "Unexpected key(s)", and with strict=False it does not load the buffer."""
 # path = "nonstrict+preserve:unflatten@cpu"
 # check = "state"
 # kind = "mismatch"
@@ -35,7 +36,8 @@
 the buffer.
 
 The calls are collected in an InterpreterModuleDispatcher. It takes over the state of the first call with
-setattr, which registers parameters, but not buffers. So load_state_dict has no effect on the buffer.
+setattr, which registers parameters, but not buffers. So load_state_dict of the original state raises
+"Unexpected key(s)", and with strict=False it does not load the buffer.
 """
 
 import sys

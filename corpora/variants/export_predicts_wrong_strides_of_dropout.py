@@ -24,8 +24,8 @@
 # ///
 """Dropout in eval mode returns its input, here an expanded tensor with stride 0. The graph records stride 1.
 
-The decomposition of dropout returns `input.clone()` if `train` is False. It should return `input`. A compiler
-that plans views by the recorded strides makes mistakes.
+In torch 2.13, the decomposition of dropout returns `input.clone()` if `train` is False. Newer versions return
+`input`. A compiler that plans views by the recorded strides makes mistakes.
 """
 
 import sys

@@ -3,7 +3,7 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "torch.export(strict=False): torch.manual_seed in forward seeds the process if nothing is drawn"
+# title = "torch.export: torch.manual_seed in forward seeds the process, and is not in the program"
 # variant-of = "export_drops_manual_seed"
 # path = "nonstrict:module@cpu"
 # check = "purity"
@@ -21,9 +21,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""The model seeds its dropout, which draws nothing in eval mode. Export seeds the whole process.
+"""The model seeds its dropout, which draws nothing in eval mode. Export seeds the whole process, without a
+warning.
 
-torch.manual_seed calls no operator: it runs while torch.export traces, and stays in effect afterwards.
+torch.manual_seed calls no operator. So it runs while torch.export traces, stays in effect afterwards, and is
+not in the program. Export should refuse it, or restore the seed and warn.
 """
 
 import sys

@@ -3,7 +3,7 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "torch.export: constant > x becomes x < constant, which changes the strides of the result"
+# title = "torch.export: `self.k > x` is traced as `x < self.k`, so that the result has other strides"
 # variant-of = "export_updates_constants_for_real"
 # path = "nonstrict:module@cpu"
 # check = "outputs"
@@ -22,10 +22,11 @@
 # "2.15.0" = "shows"
 # ///
 """`self.k > x`, where k is a plain tensor attribute: the result has the strides of k in eager, and those of x
-in the program.
+in the program. So `(self.k > x).view(6)`, which works in eager, makes export raise ValueError.
 
 Non-strict export does not make plain attributes fake. For a comparison of a tensor with a tensor subclass,
 such as a fake tensor, Python asks the subclass first: it calls `x.__lt__(self.k)`. So the graph has lt(x, k).
+With a buffer for k, the strides are right: export should make plain attributes fake as well.
 """
 
 import sys

@@ -3,7 +3,7 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "unflatten of a strict export: makes a buffer of a parameter that shares memory with a buffer"
+# title = "unflatten after strict export: an unused parameter becomes a buffer if a buffer shares its memory"
 # variant-of = "unflatten_takes_parameter_for_buffer"
 # path = "strict:unflatten@cpu"
 # check = "state"
@@ -21,10 +21,12 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""The buffer `data` is `w.detach()`. Unflattened after strict export, the parameter w is a buffer.
+"""The buffer `data` is `w.detach()`, and forward does not read w. Unflattened after strict export, w is a
+buffer. An optimizer does not see it any more.
 
 Strict export does not have w in its signature, as nothing reads it. unflatten restores such names, and
-identifies tensors by memory, sizes, strides and offset (`_TensorID`). So it takes w for the buffer.
+identifies tensors by memory, sizes, strides and offset (`_TensorID`). So it takes w for the buffer. It should
+also test whether the tensor is a Parameter.
 """
 
 import sys

@@ -3,7 +3,7 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "unflatten: deletes a torch.cond with a torch._check, if its result is unused"
+# title = "unflatten: removes a torch.cond whose result is unused, although its branches call torch._check"
 # variant-of = "unflatten_deletes_update_under_no_grad"
 # path = "nonstrict:unflatten@cpu"
 # check = "structure"
@@ -21,11 +21,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""Both branches of torch.cond check the input with torch._check. The unflattened module does not raise for a
-wrong input.
+"""Both branches of torch.cond check the input with torch._check. For a wrong input, eager and ep.module()
+raise RuntimeError. The unflattened module does not raise.
 
 The result of torch.cond is unused. unflatten removes dead code first, and `Node.is_impure` does not look into
-the branches.
+the branches. It should ask whether a branch has an impure node.
 """
 
 import sys

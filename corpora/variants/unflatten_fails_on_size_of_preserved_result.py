@@ -3,7 +3,7 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "unflatten: RuntimeError if a preserved module returns a size that depends on data, and it is read"
+# title = "unflatten: RuntimeError if the size of a preserved submodule's result depends on data"
 # variant-of = "unflatten_passes_tensor_for_its_size"
 # path = "nonstrict+preserve:unflatten@cpu"
 # check = "outputs"
@@ -21,12 +21,12 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""A preserved module selects elements of x, and its parent reads how many. The unflattened model raises
-RuntimeError.
+"""A preserved submodule selects elements of x. Its parent reads how many. The unflattened model raises
+RuntimeError. If x has one positive element, nothing raises: the result is wrong, and x is overwritten.
 
-The graph has one node for this number, the size of `kept` in the child. The parent computes it again, and
-needs `kept`, which is no result of the call. unflatten takes `kept` for a new value of x, and writes it into
-x. It should read the size of the result that it has.
+The parent computes the number again, from `kept` in the submodule, which the submodule does not return.
+unflatten takes `kept` for a new value of x, and adds `x.copy_(kept)`. It should read the size of the result
+that it has.
 """
 
 import sys
