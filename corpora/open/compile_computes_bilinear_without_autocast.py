@@ -4,15 +4,16 @@
 #
 # [tool.exportdiff]
 # id = "XD004"
-# title = "torch.compile and run_decompositions: nn.Bilinear ignores autocast and computes in float32"
+# title = "torch.compile, run_decompositions: nn.Bilinear in CPU autocast computes in float32"
 # harm = "silently wrong"
 # reach = "occasional"
 # reach-because = "nn.Bilinear in an autocast block, decomposed or compiled: other values"
 # topics = ["autocast"]
 # cause = """
-# nn.Bilinear calls `aten._trilinear`, whose kernel calls `bmm`. Autocast has a rule for `bmm`, and none for
-# `_trilinear`. AOTAutograd keeps `_trilinear` whole and runs its graph without autocast. It should decompose
-# the operator while autocast is on."""
+# nn.Bilinear calls `aten._trilinear`, whose kernel calls `bmm`. Autocast on the CPU has a rule for `bmm`,
+# and none for `bilinear` or `_trilinear` (on CUDA it has one for `bilinear`). AOTAutograd keeps
+# `_trilinear` whole and runs its graph without autocast. It should decompose the operator while autocast
+# is on; or autocast on the CPU should have a rule for `bilinear`."""
 # path = "compile:aot_eager@cpu"
 # check = "outputs"
 # kind = "mismatch"
@@ -31,11 +32,13 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""Within autocast, nn.Bilinear multiplies in bfloat16. The compiled model multiplies in float32.
+"""Within autocast on the CPU, nn.Bilinear multiplies in bfloat16. The compiled model multiplies in float32.
+So does the program after run_decompositions.
 
-nn.Bilinear calls `aten._trilinear`, whose kernel calls `bmm`. Autocast has a rule for `bmm`, and none for
-`_trilinear`. AOTAutograd keeps `_trilinear` whole and runs its graph without autocast. It should decompose
-the operator while autocast is on.
+nn.Bilinear calls `aten._trilinear`, whose kernel calls `bmm`. Autocast on the CPU has a rule for `bmm`, and
+none for `bilinear` or `_trilinear` (on CUDA it has one for `bilinear`). AOTAutograd keeps `_trilinear` whole
+and runs its graph without autocast. It should decompose the operator while autocast is on; or autocast on the
+CPU should have a rule for `bilinear`.
 """
 
 import sys

@@ -10,9 +10,9 @@
 # reach-because = "a model that returns its mode or status as an Enum cannot be exported"
 # topics = ["arguments"]
 # cause = """
-# Since PyTorch PR 176541, the check of output types accepts members of enumerations, but
-# `_make_argument_spec` takes them for nodes. Other types, such as dtypes, are refused with a clear
-# message."""
+# Since PyTorch PR 176541, the check of output types accepts members of enumerations. But
+# `_make_argument_spec` reads `.meta` of the member, as if it were an FX node. Other types, such as dtypes,
+# are refused with a clear message."""
 # path = "nonstrict:module@cpu"
 # check = "outputs"
 # kind = "crash"
@@ -45,8 +45,9 @@
 # ///
 """A model that returns a member of an Enum cannot be exported: AttributeError from inside of torch.
 
-Since PyTorch PR 176541, the check of output types accepts members of enumerations, but `_make_argument_spec`
-takes them for nodes. Other types, such as dtypes, are refused with a clear message.
+Since PyTorch PR 176541, the check of output types accepts members of enumerations. But `_make_argument_spec`
+reads `.meta` of the member, as if it were an FX node. Other types, such as dtypes, are refused with a clear
+message.
 """
 
 import enum

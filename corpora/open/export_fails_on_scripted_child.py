@@ -4,15 +4,17 @@
 #
 # [tool.exportdiff]
 # id = "XD112"
-# title = "torch.export: TypeError for a child made by torch.jit.script"
+# title = "torch.export: TypeError (one argument too many) for a submodule made by torch.jit.script"
 # harm = "obscure error"
 # reach = "occasional"
 # reach-because = "models with a scripted part, which strict=True refuses with a clear message"
 # topics = ["graph-modules"]
 # cause = """
-# While torch.export traces, `ScriptMethod.__call__` calls `__wrapped__`, a bound method, and passes itself as
-# the first argument. Strict export, and export of a model that is scripted as a whole, refuse it in plain
-# words; this should, too."""
+# Since PyTorch PR 155180, export runs the Python method, `__wrapped__`, of a scripted method. For a
+# scripted nn.Module, this method is bound to the original module, and `ScriptMethod.__call__` passes
+# itself as well, as the first argument. Without this argument, export would trace the module from before
+# scripting, whose parameters may differ. So it should refuse, as strict export does:
+# "torch.jit.script/freeze modules unsupported"."""
 # path = "nonstrict:module@cpu"
 # check = "outputs"
 # kind = "crash"
@@ -32,11 +34,13 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""A child made by torch.jit.script runs in eager. Export calls it with one argument too many.
+"""A submodule made by torch.jit.script runs in eager. Export calls its forward with one argument too many.
 
-While torch.export traces, `ScriptMethod.__call__` calls `__wrapped__`, a bound method, and passes itself as
-the first argument. Strict export, and export of a model that is scripted as a whole, refuse it in plain
-words; this should, too.
+Since PyTorch PR 155180, export runs the Python method, `__wrapped__`, of a scripted method. For a scripted
+nn.Module, this method is bound to the original module, and `ScriptMethod.__call__` passes itself as well, as
+the first argument. Without this argument, export would trace the module from before scripting, whose
+parameters may differ. So it should refuse, as strict export does: "torch.jit.script/freeze modules
+unsupported".
 """
 
 import sys

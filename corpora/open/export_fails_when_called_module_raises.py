@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD117"
-# title = "torch.export(strict=False): AssertionError if a submodule raises and forward catches the error"
+# title = "torch.export: AssertionError if a submodule raises and forward catches the error"
 # harm = "obscure error"
 # reach = "occasional"
 # reach-because = "a model that tries one submodule, and takes another one if the first raises"
@@ -30,7 +30,8 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""forward catches an error of its submodule and goes on. Non-strict export raises AssertionError.
+"""forward catches an error of its submodule and goes on. Non-strict export, the default, raises
+AssertionError: "Unexpected key _export_root.child, expected _export_root".
 
 `Tracer.call_module` puts the submodule on a stack and takes it off after the call, but not if the call
 raises. It should use try and finally.

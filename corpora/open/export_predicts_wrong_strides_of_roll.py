@@ -4,14 +4,14 @@
 #
 # [tool.exportdiff]
 # id = "XD152"
-# title = "torch.export: the graph records contiguous strides for roll of an image in channels last"
+# title = "torch.export: the graph records wrong strides for roll of a channels_last tensor on the CPU"
 # harm = "obscure error"
 # reach = "occasional"
 # reach-because = "roll of an image in channels last: views of the result fail once compiled"
 # topics = ["layout"]
 # cause = """
-# The CPU kernel concatenates two slices, which keeps the memory format. The reference uses `index_select`,
-# whose result is contiguous. So views of the result can fail in compiled code."""
+# The CPU kernel concatenates two slices, which keeps the memory format. `torch._refs.roll`, which predicts
+# the strides, uses `index_select`, whose result is contiguous."""
 # path = "nonstrict:module@cpu"
 # check = "fake"
 # kind = "mismatch"
@@ -31,10 +31,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""roll of an image in channels last returns channels last. The graph records contiguous strides.
+"""roll of an image in channels last returns channels last. The graph records contiguous strides. So export of
+a view of the result, as in `x.roll(1, 2).permute(0, 2, 3, 1).view(1, -1)`, fails.
 
-The CPU kernel concatenates two slices, which keeps the memory format. The reference uses `index_select`,
-whose result is contiguous. So views of the result can fail in compiled code.
+The CPU kernel concatenates two slices, which keeps the memory format. `torch._refs.roll`, which predicts the
+strides, uses `index_select`, whose result is contiguous.
 """
 
 import sys

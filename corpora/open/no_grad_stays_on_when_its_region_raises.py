@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD171"
-# title = "ep.module(): gradients stay off after a call raised under torch.no_grad"
+# title = "ep.module(): gradients stay off after an exception inside torch.no_grad"
 # harm = "wrong later"
 # reach = "occasional"
 # reach-because = "a bad index under no_grad; training goes on in the same process, without gradients"

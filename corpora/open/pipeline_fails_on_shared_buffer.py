@@ -4,14 +4,15 @@
 #
 # [tool.exportdiff]
 # id = "XD174"
-# title = "pipeline: AssertionError if two modules share a non-persistent buffer"
+# title = "torch.distributed.pipelining: AssertionError if two modules share a non-persistent buffer"
 # harm = "obscure error"
 # reach = "occasional"
 # reach-because = "a table in a non-persistent buffer that two modules share"
 # topics = ["tied-weights", "buffers"]
 # cause = """
 # `Pipe._from_traced` takes the names of buffers from `named_buffers()`, which gives only one name of each
-# tensor. The graph may use the other one. It should pass remove_duplicate=False."""
+# tensor: a.table. Export lets the graph read b.table, so that the stage has no module `a`. It should pass
+# remove_duplicate=False."""
 # path = "pipeline:stages@cpu"
 # check = "outputs"
 # kind = "crash"
@@ -44,7 +45,8 @@
 """Two modules share a non-persistent buffer. `pipeline` raises "Attribute 'a' not found in model".
 
 `Pipe._from_traced` takes the names of buffers from `named_buffers()`, which gives only one name of each
-tensor. The graph may use the other one. It should pass remove_duplicate=False.
+tensor: a.table. Export lets the graph read b.table, so that the stage has no module `a`. It should pass
+remove_duplicate=False.
 """
 
 import sys

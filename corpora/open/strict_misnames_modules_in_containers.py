@@ -10,10 +10,10 @@
 # reach-because = "a model that counts its calls and has a ModuleList: its layers get wrong names"
 # topics = ["attributes", "names"]
 # cause = """
-# Once forward has set an attribute, Dynamo reaches containers through the `__dict__` of the model.
-# `record_nn_module_stack` makes the name of a module from this expression, and removes `_modules` from it,
-# but not `__dict__`. It should use the name under which the module is registered. unflatten makes modules of
-# the recorded names."""
+# Once forward has set an attribute, for example a counter of calls, Dynamo reaches containers through the
+# `__dict__` of the model. `record_nn_module_stack` makes the name of a module from the source expression
+# (`source.name`), and removes `_modules` from it, but not `__dict__`. It should use the name under which
+# the module is registered. unflatten makes modules of the recorded names."""
 # path = "strict:unflatten@cpu"
 # check = "structure"
 # kind = "mismatch"
@@ -35,10 +35,10 @@
 # ///
 """The program records that `__dict__['_modules']['layers'].0` runs instead of `layers.0`.
 
-Once forward has set an attribute, Dynamo reaches containers through the `__dict__` of the model.
-`record_nn_module_stack` makes the name of a module from this expression, and removes `_modules` from it, but
-not `__dict__`. It should use the name under which the module is registered. unflatten makes modules of the
-recorded names.
+Once forward has set an attribute, for example a counter of calls, Dynamo reaches containers through the
+`__dict__` of the model. `record_nn_module_stack` makes the name of a module from the source expression
+(`source.name`), and removes `_modules` from it, but not `__dict__`. It should use the name under which the
+module is registered. unflatten makes modules of the recorded names.
 """
 
 import sys

@@ -4,14 +4,14 @@
 #
 # [tool.exportdiff]
 # id = "XD218"
-# title = "_swap_modules: the caller gets the first result of the new module instead of the second"
+# title = "_swap_modules (private): the caller gets the first result of the new module, not the second"
 # harm = "silently wrong"
 # reach = "contrived"
 # reach-because = "a module with several results, swapped by _swap_modules: results are exchanged"
 # topics = ["containers"]
 # cause = """
-# `_deconstruct_outputs` numbers only those results that the graph uses. The second one has number 0 then, and
-# item 0 of what the new module returns is the first result."""
+# `_deconstruct_outputs` numbers only those results that the graph uses. So the second result gets index 0,
+# and item 0 of what the new module returns is the first result."""
 # path = "nonstrict+preserve+swapped:module@cpu"
 # check = "outputs"
 # kind = "mismatch"
@@ -31,7 +31,7 @@
 # ///
 """The model uses the second result of its child. If the child is swapped for itself, it gets the first.
 
-`_deconstruct_outputs` numbers only those results that the graph uses. The second one has number 0 then, and
+`_deconstruct_outputs` numbers only those results that the graph uses. So the second result gets index 0, and
 item 0 of what the new module returns is the first result.
 """
 

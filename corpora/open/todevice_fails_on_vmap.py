@@ -36,6 +36,8 @@ have escaped from inside a function being vmapped".
 
 The graph records a fake tensor for each node. Those inside the vmapped function are batched, and their level
 of vmap ended with export. The pass calls `to()` on them, which raises.
+
+The pass should leave such values out, or make them again on the new device.
 """
 
 import sys

@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD326"
-# title = "unflatten: calls the whole model instead of a child called graph_module"
+# title = "unflatten: runs the whole model instead of the submodule named graph_module"
 # harm = "silently wrong"
 # reach = "contrived"
 # reach-because = "a child called graph_module"

@@ -10,8 +10,10 @@
 # reach-because = "a parameter that forward does not read, then an optimizer's state loaded for the result"
 # topics = ["names", "unused-results"]
 # cause = """
-# `UnflattenedModule.__init__` assigns first the parameters that the graph uses, then the others. Optimizers
-# store their state by the position of parameters: the momentum of one becomes that of the other."""
+# `UnflattenedModule.__init__` assigns first the parameters that the graph uses, then the others.
+# Optimizers store their state by the position of parameters. If the optimizer state of eager is loaded for
+# the unflattened module, the momentum of bias goes to weight. The parameters should have the order of the
+# state dict."""
 # path = "strict:unflatten@cpu"
 # check = "structure"
 # kind = "mismatch"
@@ -33,7 +35,8 @@
 """The model has `weight` before `bias`. In the unflattened module, `weight`, which nothing reads, comes last.
 
 `UnflattenedModule.__init__` assigns first the parameters that the graph uses, then the others. Optimizers
-store their state by the position of parameters: the momentum of one becomes that of the other.
+store their state by the position of parameters. If the optimizer state of eager is loaded for the unflattened
+module, the momentum of bias goes to weight. The parameters should have the order of the state dict.
 """
 
 import sys

@@ -23,12 +23,13 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""A submodule casts to int64, and is called with float32 and then with int64. The unflattened model raises in
-the second call.
+"""The inner submodule casts to int64. Its parent is called with float32, and then with int64. The unflattened
+model raises in the second call.
 
-Export records the dtype of the input of each `to`, so that the child has two graphs. The two graphs of the
-parent differ only in which of them they call. `_check_graph_equivalence` does not compare this, so that
-unflatten merges the two.
+Export records the dtype of the input of each `to`. So the inner submodule gets two graphs, and the two graphs
+of its parent differ only in the one that they call. `_check_graph_equivalence` does not compare the targets
+of call_module. So unflatten takes the two graphs of the parent for the same, and runs the first in both
+calls.
 """
 
 import sys

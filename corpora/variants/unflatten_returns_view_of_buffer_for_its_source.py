@@ -3,7 +3,7 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "unflatten of a decomposed program: returns a view of a buffer instead of one of the copied tensor"
+# title = "unflatten after run_decompositions: the next call overwrites a returned view"
 # variant-of = "decompose_returns_buffer_for_its_source"
 # path = "nonstrict+decompose:unflatten@cpu"
 # check = "aliasing"
@@ -24,9 +24,9 @@
 """`self.last.copy_(y); return y.view(-1)`: after run_decompositions and unflatten, the next call overwrites
 the result.
 
-`_remove_unnecessary_copy_op_pass` makes y itself the new value of the buffer. unflatten lets all nodes that
-read the new value read the buffer, so that the result is a view of it. The pass should leave the copy if a
-view of its source is returned.
+`_remove_unnecessary_copy_op_pass` drops the copy, so that y itself is the new value of the buffer. unflatten
+lets all nodes that read the new value read the buffer, so that the result is a view of it. The pass should
+leave the copy if a view of its source is returned.
 """
 
 import sys
