@@ -139,6 +139,17 @@ def test_threads_take_the_call_variants_of_each_other(case: Callable[[str], Case
     assert found == {("outputs", "mismatch", "value", "fresh")}
 
 
+def test_a_seed_that_only_eager_sets_says_nothing_about_threads(case: Callable[[str], Case]) -> None:
+    """Export drops torch.manual_seed, which other checks report."""
+    model = """
+class Model(nn.Module):
+    def forward(self, x):
+        torch.manual_seed(0)
+        return x * 2
+"""
+    assert signatures(case(model), "nonstrict+threaded:module") == set()
+
+
 def test_a_tensor_of_the_state_stays_a_leaf(case: Callable[[str], Case]) -> None:
     found = signatures(case(LEARNED_BUFFER), "nonstrict:module", "nonstrict+reload:module")
     assert found == {("state", "mismatch", "leaf", "buffer", "at-start")}
