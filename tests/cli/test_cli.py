@@ -104,7 +104,7 @@ def test_paths_are_listed_with_what_they_found(
 ) -> None:
     header = '# [tool.exportdiff]\n# status = "open"\n# path = "nonstrict+reload:module@cpu"\n'
     (tmp_path / "one.py").write_text(f"# /// script\n{header}# ///\ndef make():\n    ...\n")
-    assert main(["paths", "--paths", "*+reload:*", "--corpora", str(tmp_path), "--json"]) == 0
+    assert main(["paths", "--paths", "nonstrict+reload:*", "--corpora", str(tmp_path), "--json"]) == 0
     flat, rebuilt = json.loads(capsys.readouterr().out)
     assert flat["path"] == "nonstrict+reload:module@cpu" and flat["found"] == 1 and rebuilt["found"] == 0
     assert flat["promise"].endswith(".") and flat["milliseconds"] > 0 and flat["every"] > 1

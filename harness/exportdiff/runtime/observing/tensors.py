@@ -11,6 +11,7 @@ from torch import nn
 from torch.nn.parameter import is_lazy
 from torch.utils import _pytree as pytree
 
+from exportdiff.runtime.observing.autograd_history import has_history
 from exportdiff.runtime.observing.containers import attributes
 from exportdiff.runtime.observing.parts import (
     PLAIN,
@@ -127,7 +128,7 @@ def _snapshot(tensor: torch.Tensor, values: bool) -> TensorSnapshot:
         neg=tensor.is_neg(),
         composed=None if parts is None else _composed(tensor, parts),
         unreadable=kind,
-        leaf=tensor.is_leaf,
+        leaf=not has_history(tensor),
     )
 
 
