@@ -28,8 +28,10 @@ TRIED = versions({"2.9.1": "other", "2.13.0": "shows"})
 WHY = """\
 known bug of torch XD200: torch.export(strict=True): self.count = self.count + 1
   never updates the buffer
-  why: Export does not replay side effects of Python, and to Dynamo the
-    assignment of a buffer is one, as it changes the dict _buffers.
+  why: For Dynamo, an assignment is a side effect of Python, and export does not
+    replay these. There is only a general warning that "certain side effects
+    happened". For a buffer, export should write the new value back, as
+    non-strict export does.
   how sure: the finding goes away with a fix of this bug
   versions: tried on 2.9.1: fails in another way; on 2.13.0: shows
   thread: https://github.com/pytorch/pytorch/issues/111676 (the same symptom)
@@ -73,7 +75,7 @@ def test_a_root_cause_carries_what_its_entry_says() -> None:
     (found,) = _report("strict_drops_assigned_buffer").found
     (cause,) = found.causes
     assert cause.bug is not None
-    assert cause.bug.title and cause.bug.cause.startswith("Export does not replay side effects")
+    assert cause.bug.title and cause.bug.cause.startswith("For Dynamo, an assignment is a side effect")
     assert "2.13.0" in cause.bug.versions.on("shows") and cause == KnownCause(cause.name, cause.entry)
 
 
