@@ -37,11 +37,6 @@ class WrongRecord(OfLeaf, WithoutCall):
 
     stage = "export"
 
-    @property
-    def inside(self) -> bool:
-        """Whether it is about autograd, of which a call takes nothing from the record."""
-        return self.leaf.word == "requires-grad"
-
     def words(self) -> tuple[str, ...]:
         return ("recorded", self.leaf.word, self.sort)
 
@@ -117,8 +112,4 @@ def _unlike(placeholder: Placeholder) -> LeafDifference | None:
     recorded, actual = placeholder.recorded, placeholder.actual
     if isinstance(recorded, str) or isinstance(actual, str):
         return None if recorded == actual else LeafDifference("value", str(actual), str(recorded))
-    if (unlike := unlike_recorded(actual, recorded)) is not None:
-        return unlike
-    if actual.requires_grad != recorded.requires_grad:
-        return LeafDifference("requires-grad", str(actual.requires_grad), str(recorded.requires_grad))
-    return None
+    return unlike_recorded(actual, recorded)
