@@ -37,10 +37,15 @@ def pickle(module: nn.Module) -> nn.Module:
 @transform("module", "nonstrict:module", "nonstrict:unflatten", in_eager=True, cost=5)
 def retie(module: nn.Module) -> nn.Module:
     """A state dict loaded after export acts through every name and in every call variant."""
-    state = {n: t * 0.5 if t.is_floating_point() else t for n, t in module.state_dict().items()}
-    once = {n: t for n, t in state.items() if not re.search(r"@\d+", n)}
-    module.load_state_dict(once, strict=False)
+    state = _without_call_variants(module.state_dict())
+    halved = {n: t * 0.5 if t.is_floating_point() else t for n, t in state.items()}
+    module.load_state_dict(halved, strict=False)
     return module
+
+
+def _without_call_variants(state: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+    """Leave out foo@1.weight: a further name of the tensor foo.weight (torch/export/unflatten.py)."""
+    return {name: t for name, t in state.items() if not re.search(r"@\d+", name)}
 
 
 @transform(
@@ -67,11 +72,7 @@ def converted(module: nn.Module) -> nn.Module:
 
     apply: Any = module._apply  # torch leaves it without types
     _change_untrained(module, lambda: apply(convert))
-    # Export treats a plain attribute that is a buffer or a parameter as that.
-    for part in module.modules():
-        for name, t in vars(part).items():
-            if id(t) in done:
-                vars(part)[name] = done[id(t)][1]
+    _change_attributes(module, {old: new for old, (_, new) in done.items()})
     return module
 
 
@@ -90,12 +91,17 @@ def cast(module: nn.Module) -> nn.Module:
     stores = [store for part in module.modules() for store in (part._parameters, part._buffers)]
     before = [(store, name, t) for store in stores for name, t in store.items() if t is not None]
     _change_untrained(module, lambda: module.double().float())
-    # Export treats a plain attribute that is a buffer or a parameter as that.
-    new = {id(t): store[name] for store, name, t in before}
-    for part in module.modules():
-        held = {name: t for name, t in vars(part).items() if isinstance(t, torch.Tensor)}
-        vars(part).update({name: new[id(t)] for name, t in held.items() if id(t) in new})
+    _change_attributes(module, {id(t): store[name] for store, name, t in before})
     return module
+
+
+def _change_attributes(module: nn.Module, new: dict[int, Any]) -> None:
+    """Export treats a plain attribute that is a buffer or a parameter as that: give it the new tensor.
+
+    ``new``: by the id of the old tensor, which must be alive.
+    """
+    for part in module.modules():
+        vars(part).update({name: new[id(t)] for name, t in vars(part).items() if id(t) in new})
 
 
 def _change_untrained(module: nn.Module, change: Callable[[], object]) -> None:
@@ -136,9 +142,7 @@ def load_strictly(module: nn.Module, model: nn.Module) -> nn.Module:
 )
 def load_back(module: nn.Module, model: nn.Module) -> nn.Module:
     """Eager loads the state dict of what runs: no name is missing, and none is unexpected."""
-    state = module.state_dict()
-    # A call variant (foo@1.weight) is a further name of the same tensor (torch/export/unflatten.py).
-    model.load_state_dict({name: t for name, t in state.items() if "@" not in name})
+    model.load_state_dict(_without_call_variants(module.state_dict()))
     return module
 
 
