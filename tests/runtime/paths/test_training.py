@@ -63,20 +63,21 @@ class Model(nn.Module):
     def forward(self, x):
         return self.back(self.drop(self.there(x)).tanh())
 """
-SCALED_TWICE = """
-class Scale(nn.Module):
-    def forward(self, x, factor):
-        return x * factor
+DOUBLED_THEN_MOVED = """
+class Step(nn.Module):
+    def forward(self, x, double):
+        return x * 2 if double else x + 1
 
 
 class Model(nn.Module):
     def __init__(self):
         super().__init__()
-        self.scale = Scale()
+        self.step = Step()
 
     def forward(self, x):
-        return self.scale(self.scale(x, 2), 3)
+        return self.step(self.step(x, True), False)
 """
+"""Whichever thread comes first, one of them runs its steps in the wrong order."""
 LEARNED_BUFFER = """
 class Model(nn.Module):
     def __init__(self):
@@ -135,7 +136,7 @@ def test_right_models_are_trained_differentiated_and_called_in_threads(
 
 
 def test_threads_take_the_call_variants_of_each_other(case: Callable[[str], Case]) -> None:
-    found = signatures(case(SCALED_TWICE), "nonstrict+preserve+threaded:unflatten")
+    found = signatures(case(DOUBLED_THEN_MOVED), "nonstrict+preserve+threaded:unflatten")
     assert found == {("outputs", "mismatch", "value", "fresh")}
 
 

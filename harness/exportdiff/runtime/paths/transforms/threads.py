@@ -58,7 +58,7 @@ def _in_threads(module: nn.Module, inputs: list[Any]) -> list[Any]:
     results: dict[int, Any] = {}
     errors: list[Exception] = []
 
-    # Each thread waits for the others where it calls a part, so that the result is the same in every run.
+    # Each thread waits for the others where it calls a part, so that their calls alternate.
     def wait(part: nn.Module, args: object) -> None:
         with contextlib.suppress(threading.BrokenBarrierError):
             meeting.wait(2)
