@@ -8,6 +8,7 @@ with its own names.
 
 from __future__ import annotations
 
+import builtins
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
@@ -234,8 +235,16 @@ def _with_arguments(program: ir.Program, choose: Chooser) -> ir.Program:
     chosen: dict[str, str] = {}
     for name in old:
         if choose.chance(70):
-            chosen[name] = choose.pick([new for new in ARGUMENTS if new not in chosen.values()])
+            groups = (ARGUMENTS, _nodes(program)) if choose.chance(50) else (ARGUMENTS,)
+            free = [[new for new in group if new not in chosen.values()] for group in groups]
+            chosen[name] = choose.member([group for group in free if group])
     return with_arguments(program, chosen)
+
+
+def _nodes(program: ir.Program) -> list[str]:
+    """The names that nodes of the graph may have: that of an operator, numbered from its second call on."""
+    names = [name for name in operator_names(program) if not hasattr(builtins, name)]
+    return [name + suffix for name in names for suffix in ("_1", "", "_2")]
 
 
 _NAMING: dict[type, tuple[str, ...]] = {
