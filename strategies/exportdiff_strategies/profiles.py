@@ -167,7 +167,7 @@ _SWITCHES: dict[str, int | Needing] = {
     "op.autograd": 12,
     "op.gradient_hook": 5,
     "op.random": 10,
-    "op.seeded": 6,
+    "op.seeded": 9,
     "op.results": 30,
     "op.pair": 60,
     "op.turned": 75,

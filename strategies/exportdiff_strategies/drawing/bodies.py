@@ -185,7 +185,7 @@ def branch_on_size_first(scope: Scope, most: int | None = None) -> None:
 
     ``most``: the end of the declared range of sizes, if there is one. Then the branch may ask for it.
     """
-    if most is not None and scope.choose.maybe("control.shape", 60):
+    if most is not None and scope.choose.maybe("control.shape", 75):
         within = ir.Cond(WITHIN, ir.Var("x"), (most,))
         scope.pending.append(partial(draw_branch, suite=draw_statements, cond=within))
     elif scope.choose.maybe("control.shape", 50):
