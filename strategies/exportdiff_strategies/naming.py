@@ -84,6 +84,10 @@ def with_unusual_names(program: ir.Program, choose: Chooser) -> ir.Program:
     members = any(isinstance(node, ir.Lit) and isinstance(node.value, ir.Kind) for node in found)
     if members and choose.on("calls.enum_base"):
         program = replace(program, enum=choose.pick([*ir.ENUMS]))
+    nodes = node_names(program)
+    plain = [arg.name for arg in program.root.args if arg.kind not in ("rest", "options")]
+    if nodes and set(plain).isdisjoint(ARGUMENTS) and choose.maybe("names.operator", 60):
+        program = with_arguments(program, {choose.pick(plain): choose.pick(nodes)})
     return program
 
 
@@ -235,13 +239,11 @@ def _with_arguments(program: ir.Program, choose: Chooser) -> ir.Program:
     chosen: dict[str, str] = {}
     for name in old:
         if choose.chance(70):
-            groups = (ARGUMENTS, _nodes(program)) if choose.chance(50) else (ARGUMENTS,)
-            free = [[new for new in group if new not in chosen.values()] for group in groups]
-            chosen[name] = choose.member([group for group in free if group])
+            chosen[name] = choose.pick([new for new in ARGUMENTS if new not in chosen.values()])
     return with_arguments(program, chosen)
 
 
-def _nodes(program: ir.Program) -> list[str]:
+def node_names(program: ir.Program) -> list[str]:
     """The names that nodes of the graph may have: that of an operator, numbered from its second call on."""
     names = [name for name in operator_names(program) if not hasattr(builtins, name)]
     return [name + suffix for name in names for suffix in ("_1", "", "_2")]

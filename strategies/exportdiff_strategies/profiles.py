@@ -51,7 +51,6 @@ _SWITCHES: dict[str, int | Needing] = {
     "state.rate": 25,
     "state.dtype": 25,
     "state.derived": 30,
-    "state.parts": 80,
     "state.reinterpreted": 66,
     "state.layout": 45,
     "state.parametrized": 36,

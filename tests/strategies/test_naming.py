@@ -44,7 +44,7 @@ def test_an_argument_may_have_the_name_of_a_later_node() -> None:
     doubled = ir.Return(ir.Op("add", (ir.Var("x"), ir.Op("add", (ir.Var("x"), ir.Var("x"))))))
     added = ir.Program((ir.ClassDef("Model", (), plain.root.args, (doubled,)),), (), ())
 
-    weights = {**dict.fromkeys(BASE, 0), "names.argument": 100}
+    weights = {**dict.fromkeys(BASE, 0), "names.operator": 100}
 
     @st.composite
     def renamed(draw: Draw) -> str:

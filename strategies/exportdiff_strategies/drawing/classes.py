@@ -168,7 +168,7 @@ class ClassBuilder:
         chosen = self.choose.pick(choices)
         self.add(ir.DerivedTensor("part", kind, path, name, chosen))
         others = [choice for choice in choices if choice != chosen]
-        if others and self.choose.maybe("state.parts", 60):
+        if others and self.choose.chance(50):
             # Another view of the same memory, mostly with the same size and another offset.
             kind = self.choose.pick(("buffer", "scratch", "constant"))
             self.add(ir.DerivedTensor("rest", kind, path, name, self.choose.pick(others)))
