@@ -10,8 +10,8 @@
 # reach-because = "a model that computes its Jacobian with jacfwd, or maps jvp over a batch with vmap"
 # topics = ["autograd", "vmap"]
 # cause = """
-# PreDispatchTorchFunctionMode disables functorch while it tracks the results of jvp. Inside of vmap they wrap a
-# batched tensor, which snapshot_fake detaches. Without functorch, the fake tensor mode takes it for a fake
+# PreDispatchTorchFunctionMode disables functorch while it tracks the results of jvp. Inside of vmap they wrap
+# a batched tensor, which snapshot_fake detaches. Without functorch, the fake tensor mode takes it for a fake
 # tensor."""
 # path = "nonstrict:module@cpu"
 # check = "outputs"
@@ -21,7 +21,7 @@
 # fix = "jvp_inside_vmap_is_tracked"
 # upstream = ""
 # upstream-searched = "2026-11-26"
-# at-fault = "torch/fx/experimental/proxy_tensor.py, snapshot_fake: detach of a batched tensor without functorch"
+# at-fault = "torch/fx/experimental/proxy_tensor.py, snapshot_fake: detaches a batched tensor"
 # workaround = "code"
 #
 # [tool.exportdiff.versions]
@@ -33,9 +33,9 @@
 # ///
 """The model returns the Jacobian that `torch.func.jacfwd` computes. Export raises AttributeError.
 
-jacfwd maps jvp over the columns of an identity matrix with vmap. PreDispatchTorchFunctionMode disables functorch
-while it tracks the results of jvp. Inside of vmap they wrap a batched tensor, which snapshot_fake detaches.
-Without functorch, the fake tensor mode takes it for a fake tensor.
+jacfwd maps jvp over the columns of an identity matrix with vmap. PreDispatchTorchFunctionMode disables
+functorch while it tracks the results of jvp. Inside of vmap they wrap a batched tensor, which snapshot_fake
+detaches. Without functorch, the fake tensor mode takes it for a fake tensor.
 """
 
 import sys

@@ -103,7 +103,7 @@ def test_the_table_names_every_cell_and_cause() -> None:
 def test_the_table_counts_the_examples_that_run_and_lists_equal_rows_in_a_line() -> None:
     text = markdown(RecordedTable({}, (BROKEN, IDLE, GOOD)), CORPORA)
     assert "have 3 examples. 2 of them run in eager, and 1 of those (50 %) were judged." in text
-    assert "All paths are `ok` (1 models): g." in text
+    assert "All paths are `ok` on 1 model: g." in text
     assert "- docs/f: computes nothing" in text
 
 
@@ -169,7 +169,7 @@ class TestCommand:
         assert "export_db/list_unpack: not recorded yet" in capsys.readouterr().out
         assert main([*command, "--write"]) == 0
         assert "wrote 1 rows" in capsys.readouterr().out
-        assert "| list_unpack | ok |" in (tmp_path / "README.md").read_text()
+        assert "All paths are `ok` on 1 model: list_unpack." in (tmp_path / "README.md").read_text()
         assert main(command) == 0
         assert capsys.readouterr().out == "1 models are as recorded\n"
         document = json.loads((tmp_path / "recorded.json").read_text())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from exportdiff.core.case import Case, case_from_source
 from exportdiff.core.errors import UsageError
@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 NoModelReason: TypeAlias = Literal["raises in eager", "computes nothing", "is no forward"]
 """Why an example is no model. ``computes nothing``: it makes modules or tensors, and calls nothing with them.
 ``is no forward``: its statements run, but not as the body of a forward."""
-
-NO_MODEL_REASONS: tuple[NoModelReason, ...] = get_args(NoModelReason)
 
 
 class NoModel(UsageError):  # noqa: N818 - the name says what is missing

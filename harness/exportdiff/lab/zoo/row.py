@@ -51,7 +51,7 @@ class ModelRow:
     not_judged: str = ""
     """Why there is no verdict, in a line; then there are no cells."""
     no_model: str = ""
-    """Of NO_MODEL_REASONS, if that is the reason."""
+    """If that is the reason: one of NoModelReason."""
 
     @property
     def judged(self) -> bool:

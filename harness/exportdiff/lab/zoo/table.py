@@ -6,6 +6,7 @@ import os
 import pathlib
 from typing import TYPE_CHECKING
 
+from exportdiff.interfaces.wording import counted
 from exportdiff.known.corpus.entry import FIXES, read_entry
 from exportdiff.lab.zoo.notes import NOTES
 from exportdiff.lab.zoo.record import MARKDOWN
@@ -67,13 +68,14 @@ def _summary(rows: Sequence[ModelRow]) -> Iterator[str]:
 def _table(rows: Sequence[ModelRow], paths: Sequence[str]) -> Iterator[str]:
     shown = [row for row in rows if row.cells and not row.agrees]
     if shown:
+        paths = [path for path in paths if any(path in row.cells for row in rows)]
         yield "| model | " + " | ".join(f"`{path}`" for path in paths) + " |"
         yield "| --- |" + " --- |" * len(paths)
         for row in shown:
             yield f"| {_name(row)} | {' | '.join(_cell(row.cells.get(path)) for path in paths)} |"
     fine = [_name(row) for row in rows if row.agrees]
     if fine:
-        yield f"\nAll paths are `ok` ({len(fine)} models): {', '.join(fine)}."
+        yield f"\nAll paths are `ok` on {counted(len(fine), 'model')}: {', '.join(fine)}."
 
 
 def _name(row: ModelRow) -> str:

@@ -100,7 +100,8 @@ class _Conversion:
             if self.renamed.get(name, name) in used:
                 self.versions += 1
                 self.renamed[name] = f"{name}_{self.versions}"
-        return _Renamed(self.renamed, ast.Store).visit(statement)
+        renamed: ast.stmt = _Renamed(self.renamed, ast.Store).visit(statement)
+        return renamed
 
     def _run(self, statement: ast.stmt) -> ast.stmt:
         module = ast.fix_missing_locations(ast.Module([statement], []))
