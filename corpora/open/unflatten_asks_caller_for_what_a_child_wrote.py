@@ -13,9 +13,9 @@
 # cause = """
 # The signatures of Tanh and `Triple` are preserved, that of `Block` is not. `Triple` returns nothing, so that
 # the tripled y is a result of no call. `_ModuleFrame.remap_input` makes it an argument of `Block`, although
-# `Block` computes it itself, and the caller passes x. Nor does it find other values that a preserved submodule
-# reads and does not get as an argument: a later value of a buffer, a result of a region or of a custom operator,
-# a dynamic size. It takes the first operand of their node."""
+# `Block` computes it itself, and the caller passes x. Nor does it find other values that a preserved
+# submodule reads and does not get as an argument: a later value of a buffer, a result of a region or of a
+# custom operator, a dynamic size. It takes the first operand of their node."""
 # path = "nonstrict+preserve_leaves:unflatten@cpu"
 # check = "outputs"
 # kind = "mismatch"

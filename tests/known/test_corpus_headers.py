@@ -55,7 +55,7 @@ def test_a_variant_has_the_fix_of_its_root_cause() -> None:
 
 ALIKE = {
     "unflatten_loses_update_by_parent": "the root writes to the state, and no child",
-    "unflatten_reads_operand_of_operator_with_out": "an operator with out= does not write to its first operand",
+    "unflatten_reads_operand_of_operator_with_out": "it writes to out=, and not to its first operand",
     "unflatten_takes_mask_of_pruned_module_for_weight": "people who prune a model search for it",
     "export_leaves_fake_tensors_in_lru_cache": "its table is in a decorator, which the fix reads otherwise",
 }
