@@ -12,8 +12,8 @@
 # topics = ["vmap", "layout", "views"]
 # cause = """
 # move_to_device_pass moves the recorded fake tensors by to(); those from inside a vmapped function belong to
-# a level of vmap that has ended, and allow no operator. The copies that to() makes of the others have no gaps,
-# so that views are recorded with other strides."""
+# a level of vmap that has ended, and allow no operator. The copies that to() makes of the others have no
+# gaps, so that views are recorded with other strides."""
 # path = "nonstrict+todevice:module@cpu"
 # check = "outputs"
 # kind = "crash"
