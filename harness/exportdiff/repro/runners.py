@@ -31,7 +31,9 @@ def run_from(program: str, finding: Finding, *, has_kwargs: bool) -> str:
     return expression if has_kwargs else replace_name(expression, "kwargs", "{}")
 
 
-_FUNCTIONS = {function.__name__: function for function in (runners.compiled, runners.packaged)}
+_FUNCTIONS = {
+    function.__name__: function for function in (runners.compiled, runners.compiled_whole, runners.packaged)
+}
 """By name: what the expressions of runners may call."""
 
 

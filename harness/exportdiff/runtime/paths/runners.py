@@ -155,3 +155,10 @@ def package(program: ExportedProgram) -> nn.Module:
     with tempfile.TemporaryDirectory() as folder, nothing_cached(), numbers_of_eager():
         package = torch._inductor.aoti_compile_and_package(program, package_path=f"{folder}/model.pt2")
         return Packaged(torch._inductor.aoti_load_package(package))
+
+
+@runner("compile", expression="compiled_whole(model)", backend="eager", cost=220)
+def fullgraph(model: nn.Module) -> Callable[..., object]:
+    """torch.compile(fullgraph=True): one graph for each call, or a refusal that says what breaks it."""
+    run: Callable[..., object] = torch.compile(model, backend="eager", fullgraph=True)
+    return run
