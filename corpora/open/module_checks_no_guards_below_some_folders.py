@@ -38,10 +38,10 @@
 call; but not if the code that calls `ep.module()` lies in a folder called executorch. There it runs the wrong
 branch. The setup guide of ExecuTorch creates a conda environment of that name.
 
-`_ok_to_generate_guards_fn` leaves out the guards for ExecuTorch and torchao, which do not expect `_guards_fn`.
-It finds them by the text "executorch" or "torchao" anywhere in the path of a file. In an environment of that
-name the path of every file contains it, so no program checks its guards. It should ask for the names of the
-calling modules.
+`_ok_to_generate_guards_fn` leaves out the guards for ExecuTorch and torchao, which do not expect
+`_guards_fn`. It finds them by the text "executorch" or "torchao" anywhere in the path of a file. In an
+environment of that name the path of every file contains it, so no program checks its guards. It should ask
+for the names of the calling modules.
 """
 
 import sys

@@ -164,9 +164,9 @@ REFUSALS: tuple[DocumentedRefusal, ...] = (
     DocumentedRefusal(
         "dynamo-unsupported",
         "torch._dynamo.exc.Unsupported",
-        "docs.pytorch.org, torch.compile, fullgraph: 'we require that the entire function be capturable into a "
-        "single graph. If this is not possible (that is, if there are graph breaks), then this will raise an "
-        "error'",
+        "docs.pytorch.org, torch.compile, fullgraph: 'we require that the entire function be capturable into "
+        "a single graph. If this is not possible (that is, if there are graph breaks), then this will raise "
+        "an error'",
         stage="run",
         runner="fullgraph",
     ),
