@@ -18,7 +18,7 @@
 # kind = "crash"
 # stage = "lower"
 # status = "open"
-# undetected-because = "Pipe runs its stages without building them"
+# undetected-because = "the paths do not split before the first child"
 # fix = "pipeline_finds_stages_by_their_order"
 # upstream = ""
 # upstream-searched = "2026-11-26"

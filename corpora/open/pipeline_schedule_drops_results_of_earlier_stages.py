@@ -13,11 +13,11 @@
 # A stage sends its results to the stages that use them; `find_dst_rank` ignores that the model returns one. A
 # schedule returns the results of the last stage alone, and computes the loss from them. The result of an
 # earlier stage is lost without a word. Splitting such a model should be refused."""
-# path = "pipeline:stages@cpu"
+# path = "pipeline:scheduled@cpu"
 # check = "outputs"
 # kind = "mismatch"
 # status = "open"
-# undetected-because = "the stages of a pipeline run without a schedule"
+# signatures = [["outputs", "mismatch", "structure"]]
 # fix = "pipeline_refuses_results_of_earlier_stages"
 # upstream = ""
 # upstream-searched = "2026-11-26"

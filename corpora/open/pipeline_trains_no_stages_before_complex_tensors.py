@@ -13,12 +13,15 @@
 # A tensor between two stages gets a gradient only if `is_floating_point()` is true. It is false for complex
 # tensors, which have gradients too. So the earlier stage gets no gradient, and fails. `_PipelineStage` should
 # ask for complex dtypes as well."""
-# path = "pipeline:stages@cpu"
+# path = "pipeline:scheduled@cpu"
 # check = "outputs"
 # kind = "crash"
 # stage = "run"
 # status = "open"
-# undetected-because = "the stages of a pipeline run without a schedule"
+# signatures = [
+#     ["outputs", "crash", "run", "RuntimeError", "stage.py:backward_maybe_with_nosync", "stage.py:<lambda>",
+#         "_backward.py:stage_backward"],
+# ]
 # fix = "pipeline_sends_gradients_of_complex_tensors"
 # upstream = ""
 # upstream-searched = "2026-11-26"

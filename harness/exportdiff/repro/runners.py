@@ -41,7 +41,14 @@ def runner_helpers(finding: Finding, *, random: bool) -> list[str]:
     """Return the functions that the expression calls; ``random``: whether a call draws random numbers."""
     runner = RUNNERS[finding.runner]
     if runner.shown:
-        return list(with_helpers(runner.function))
+        shown = [runner.function] if runner.in_eager is None else [runner.in_eager, runner.function]
+        return list(dict.fromkeys(text for function in shown for text in with_helpers(function)))
     values: Values = {"RANDOM": random, "BACKEND": runner.backend}
     called = sorted(names_in(runner.expression) & _FUNCTIONS.keys())
     return [Template(_FUNCTIONS[name], values).text for name in called]
+
+
+def run_by_eager(finding: Finding) -> tuple[str, ...]:
+    """Return the expression for what the model ``eager`` becomes, if the runner does more than call it."""
+    made = RUNNERS[finding.runner].in_eager
+    return () if made is None else (f"{made.__name__}(eager)",)

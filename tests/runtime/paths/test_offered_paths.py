@@ -84,7 +84,8 @@ class Model(nn.Module):
         self.child = nn.Linear(3, 3)
 
     def forward(self, x: torch.Tensor, twice: bool = False) -> torch.Tensor:
-        return self.child(x) * 2 if twice else self.child(x)
+        result: torch.Tensor = self.child(x)
+        return result * 2 if twice else result
 
 
 def test_a_method_takes_the_place_of_forward() -> None:
@@ -95,7 +96,7 @@ def test_a_method_takes_the_place_of_forward() -> None:
         assert torch.equal(program.module()(*args, twice=True), changed(*args, twice=True))
     assert torch.equal(model(*args, twice=True), wanted)
     with pytest.raises(NotImplementedError, match="only encode"):
-        type(model).forward(model)
+        type(model).forward(model)  # type: ignore[call-arg]  # mypy knows the class that it was
 
 
 def test_a_program_comes_back_from_an_archive_with_others() -> None:
@@ -109,11 +110,38 @@ def test_a_program_comes_back_from_an_archive_with_others() -> None:
 def test_a_module_without_guards_takes_what_its_guards_refuse() -> None:
     case: Case = case_from_source(BRANCHES)
     built = case.build()
-    program = torch.export.export(built.model, built.args, dynamic_shapes=case.shapes())
+    program = torch.export.export(built.model, built.args, dynamic_shapes={"x": {0: torch.export.Dim.AUTO}})
     odd = torch.ones(3, 3)
     with pytest.raises(AssertionError, match="Guard failed"):
         program.module()(odd)
     assert unguarded(program)(odd).shape == odd.shape
+
+
+STAGES = (
+    HEADER
+    + """
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.one = nn.Linear(3, 3)
+        self.two = nn.Linear(3, 3)
+        self.two.bias = self.one.bias
+
+    def forward(self, x):
+        return {"y": self.two(torch.relu(self.one(x))).sum()}
+
+def make():
+    return Model(), (torch.arange(6.0).reshape(2, 3) / 6,)
+"""
+)
+
+
+def test_a_schedule_trains_stages_as_eager_trains_the_model() -> None:
+    verdict = along(STAGES, "pipeline:scheduled")
+    assert [path.status for path in verdict.paths] == ["ok"]
+    random = STAGES.replace("self.one(x)))", "self.one(x))) * torch.rand(1)")
+    (path,) = along(random, "pipeline:scheduled").paths
+    assert (path.status, "another order" in path.message) == ("not_judged", True)
 
 
 def test_a_repro_file_says_that_the_graph_is_whole() -> None:

@@ -131,6 +131,7 @@ RATES: dict[str, int] = {
     "nonstrict+optimized:module": 97,
     **dict.fromkeys(("strict+optimized:module", "nonstrict+optimized:unflatten"), 197),
     "compile:fullgraph": 97,
+    "pipeline:scheduled": 79,
     # The pinned torch refuses every program.
     "nonstrict+pickle:unflatten": 79,
 }

@@ -171,6 +171,14 @@ REFUSALS: tuple[DocumentedRefusal, ...] = (
         runner="fullgraph",
     ),
     DocumentedRefusal(
+        "skip-connection",
+        "torch.distributed.pipelining._utils.PipeliningMetadataError",
+        "torch/distributed/pipelining/stage.py, _create_grad_recv_info: 'not supported yet'",
+        r"Backward of skip connections not supported yet",
+        stage="run",
+        runner="scheduled",
+    ),
+    DocumentedRefusal(
         "data-dependent",
         "torch.fx.experimental.symbolic_shapes.GuardOnDataDependentSymNode",
         "docs/source/export.md, 'Data/Shape-Dependent Control Flow'",

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 import torch.export._trace as trace
 from torch import fx, nn
+from torch.distributed.pipelining.stage import _PipelineStageBase
 from torch.export import ExportedProgram, UnflattenedModule
 from torch.export.pt2_archive import _package as archives
 
@@ -123,3 +124,13 @@ def a_part_below_an_uncalled_one_is_not_found() -> Iterator[None]:
 
     with wrapped(importlib.import_module("torch.export.unflatten"), "_compute_accessor", wrapper):
         yield
+
+
+@fault(check="outputs", paths="pipeline:scheduled*", source=TWO_STAGES.replace(" - y", ""))
+def a_stage_gets_half_of_its_gradient() -> AbstractContextManager[object]:
+    """The gradient that the next stage passes to a stage is halved."""
+    return edited(
+        _PipelineStageBase.set_local_bwd_input,
+        "info.buffer = to_local_if_dtensor(tensor)",
+        "info.buffer = to_local_if_dtensor(tensor) * 0.5",
+    )

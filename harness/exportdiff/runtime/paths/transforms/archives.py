@@ -36,7 +36,7 @@ def archived(ep: ExportedProgram) -> ExportedProgram:
         def __init__(self) -> None:
             super().__init__()
             self.weight = torch.nn.Parameter(torch.full((2, 3), 0.5))
-            self.register_buffer("buffer", torch.arange(3.0))
+            self.buffer = torch.nn.Buffer(torch.arange(3.0))
 
         def forward(self, x: torch.Tensor) -> torch.Tensor:
             return x @ self.weight + self.buffer * torch.tensor([4.0, 5.0, 6.0])

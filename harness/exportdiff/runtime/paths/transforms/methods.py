@@ -24,7 +24,7 @@ def method(model: nn.Module) -> nn.Module:
             raise NotImplementedError("only encode is called")
 
     model.__class__ = Encoder
-    model.forward = model.encode  # type: ignore[assignment,operator]
+    model.forward = model.encode  # type: ignore[assignment]
     return model
 
 
@@ -38,9 +38,9 @@ def method_of_part(model: nn.Module) -> nn.Module:
             super().__init__()
             self.model = model
 
-        # The names of the arguments are those of the method.
-        @functools.wraps(encode)
         def forward(self, *args: Any, **kwargs: Any) -> Any:
             return encode(self.model, *args, **kwargs)
 
+    # The names of the arguments are those of the method.
+    functools.update_wrapper(Wrapper.forward, encode)
     return Wrapper().train(model.training)
