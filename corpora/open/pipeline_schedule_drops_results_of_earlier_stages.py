@@ -52,7 +52,7 @@ class Model(nn.Module):
 
     def forward(self, x):
         hidden = self.body(x)
-        return self.head(hidden), hidden
+        return self.head(hidden), hidden  # first difference
 
 
 def make():

@@ -6,9 +6,8 @@
 # id = "XD348"
 # title = "torch.distributed.pipelining: a schedule fails if a later stage reads an input, as a mask"
 # harm = "obscure error"
-# reach = "everyday"
-# reach-because = "each layer of a transformer gets the attention mask"
-# evidence = ["zoo:transformers/gpt2", "https://github.com/pytorch/pytorch/issues/145263"]
+# reach = "occasional"
+# reach-because = "a later stage gets the attention mask, as the first one does"
 # topics = ["attention", "arguments"]
 # cause = """
 # A traced stage takes as arguments what it reads: results of earlier stages, and inputs of the model.
