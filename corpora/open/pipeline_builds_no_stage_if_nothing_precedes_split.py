@@ -26,7 +26,11 @@
 # workaround = "code"
 #
 # [tool.exportdiff.versions]
+# "2.9.1" = "other"
+# "2.11.0" = "shows"
 # "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """The model is split before each of its two layers. The pipeline has two stages, and the first one cannot
 be built: there is no submod_pp_0.

@@ -26,7 +26,11 @@
 # workaround = "none: pass scale_grads=False, and divide the loss by the number of microbatches"
 #
 # [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
 # "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """Two steps of a schedule, each with two microbatches, accumulate gradients. The gradient of the first step
 counts only half.

@@ -26,7 +26,11 @@
 # workaround = "code"
 #
 # [tool.exportdiff.versions]
+# "2.9.1" = "other"
+# "2.11.0" = "shows"
 # "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """A model is split into two stages, and then once more. The second time fails: "It seems that we cannot
 capture your model as a full graph".

@@ -29,7 +29,11 @@
 # workaround = "code"
 #
 # [tool.exportdiff.versions]
+# "2.9.1" = "fixed"
+# "2.11.0" = "fixed"
 # "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """The first stage returns a complex tensor, and the second one computes with it. Eager trains both; the
 schedule fails in the backward pass of the first stage.

@@ -30,6 +30,7 @@
 # workaround = "code"
 #
 # [tool.exportdiff.versions]
+# "2.9.1" = "fixed"
 # "2.11.0" = "fixed"
 # "2.13.0" = "shows"
 # "2.14.1" = "shows"

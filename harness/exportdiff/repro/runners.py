@@ -49,5 +49,5 @@ def runner_helpers(finding: Finding, *, random: bool) -> list[str]:
 
 def run_by_eager(finding: Finding) -> tuple[str, ...]:
     """Return the expression for what the model ``eager`` becomes, if the runner does more than call it."""
-    made = RUNNERS[finding.runner].in_eager
+    made = runner_of(finding.path).in_eager
     return () if made is None else (f"{made.__name__}(eager)",)

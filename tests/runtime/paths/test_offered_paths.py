@@ -140,8 +140,7 @@ def test_a_schedule_trains_stages_as_eager_trains_the_model() -> None:
     verdict = along(STAGES, "pipeline:scheduled")
     assert [path.status for path in verdict.paths] == ["ok"]
     random = STAGES.replace("self.one(x)))", "self.one(x))) * torch.rand(1)")
-    (path,) = along(random, "pipeline:scheduled").paths
-    assert (path.status, "another order" in path.message) == ("not_judged", True)
+    assert not along(random, "pipeline:scheduled").findings, "a schedule draws in another order"
 
 
 def test_a_repro_file_says_that_the_graph_is_whole() -> None:
