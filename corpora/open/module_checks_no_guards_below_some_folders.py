@@ -3,7 +3,7 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# id = "XD341"
+# id = "XD349"
 # title = "ep.module(): checks no guards in a conda environment called executorch, and runs the wrong branch"
 # harm = "silently wrong"
 # reach = "everyday"
