@@ -35,7 +35,6 @@ def _mode(*modes: str) -> Callable[[Path, Entry], bool]:
 
 APIS = (
     Api("compile", "torch.compile", _mode("compile", "aoti")),
-    Api("onnx", "torch.onnx.export", _mode("onnx")),
     Api("pipeline", "torch.distributed.pipelining", _mode("pipeline")),
     Api("draft-export", "torch.export.draft_export", _mode("draft")),
     Api("swap", "_swap_modules", _has("swapped")),
