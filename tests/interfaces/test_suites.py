@@ -218,7 +218,7 @@ def test_any_command_is_judged(
     assert printed.startswith("the environment has its own\nthe suite is done\n")
     assert "1 call of export, 1 different, 1 judged (100%)" in printed
     (row,) = json.loads(pathlib.Path("out.json").read_text())["rows"]
-    assert (row["file"], row["line"], row["outcome"]) == ("suite.py", 11, "agrees")
+    assert (row["file"], row["line"], row["outcome"]) == ("suite.py", 12, "agrees")
 
 
 def test_a_command_that_cannot_be_judged_exits_with_2(capfd: pytest.CaptureFixture[str]) -> None:
