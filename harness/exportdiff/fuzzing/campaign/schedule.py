@@ -118,6 +118,20 @@ RATES: dict[str, int] = {
         ),
         197,
     ),
+    # What torch offers around a program: methods, archives, fewer checks, torch.compile of what runs.
+    **dict.fromkeys(
+        ("nonstrict+method:module", "nonstrict+method:unflatten", "nonstrict+method_of_part:module"), 79
+    ),
+    "nonstrict+method_of_part:unflatten": 29,
+    "strict+method:module": 97,
+    "nonstrict+unguarded:module": 79,
+    "strict+unguarded:module": 197,
+    **dict.fromkeys(("nonstrict+archived:module", "nonstrict+archived:unflatten"), 197),
+    "nonstrict+extra_files:module": 197,
+    "nonstrict+optimized:module": 97,
+    **dict.fromkeys(("strict+optimized:module", "nonstrict+optimized:unflatten"), 197),
+    "compile:fullgraph": 97,
+    "pipeline:scheduled": 79,
     # The pinned torch refuses every program.
     "nonstrict+pickle:unflatten": 79,
 }
