@@ -252,6 +252,18 @@ def add_around_option(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_near_option(parser: argparse.ArgumentParser) -> None:
+    """Add ``--near``."""
+    parser.add_argument(
+        "--near",
+        nargs="*",
+        type=pathlib.Path,
+        metavar="FILE",
+        help="do not draw programs; instead, edit the programs of corpus files or repro files, so that new "
+        "bugs near known ones show (default: the files of the corpus, the worst bugs most often)",
+    )
+
+
 def chosen_profile(name: str) -> str:
     """Return the name if a profile has it. Raises UsageError."""
     names = profile_names()

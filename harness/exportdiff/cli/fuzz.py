@@ -11,6 +11,7 @@ from exportdiff.cli.arguments import (
     add_around_option,
     add_ci_file_options,
     add_corpora_option,
+    add_near_option,
     add_path_options,
     add_profile_option,
     add_seed_option,
@@ -31,6 +32,7 @@ from exportdiff.core.errors import UsageError
 from exportdiff.core.programs import DEFAULT_PROFILE
 from exportdiff.fuzzing.campaign.engines import ENGINES, MODULES
 from exportdiff.fuzzing.campaign.settings import KNOWN_EVERY, MINIMIZED, CampaignSettings
+from exportdiff.fuzzing.near.loading import read_near
 from exportdiff.fuzzing.other_torch.probe import interpreter_to_compare
 from exportdiff.interfaces.output_files import check_writable
 from exportdiff.interfaces.reports.folder import Folder
@@ -65,6 +67,7 @@ def add(commands: Subparsers) -> None:
     add_path_options(parser)
     add_profile_option(parser)
     add_around_option(parser)
+    add_near_option(parser)
     _add_results(parser)
     _add_known(parser)
     add_ci_file_options(parser)
@@ -186,8 +189,7 @@ def run(arguments: argparse.Namespace) -> int:
         _check_alone(arguments)
     elif arguments.corpora != CORPORA and not arguments.corpora.is_dir():
         raise UsageError(f"--corpora {arguments.corpora}: there is no such folder")
-    if arguments.around and arguments.profile != DEFAULT_PROFILE:
-        raise UsageError("--profile cannot be combined with --around, which draws no programs")
+    _check_programs(arguments)
     against = (
         interpreter_to_compare(arguments.against, "--against") if arguments.against is not None else None
     )
@@ -212,6 +214,8 @@ def run(arguments: argparse.Namespace) -> int:
             settings = _settings(arguments, against, workers)
             if arguments.around:
                 settings = replace(settings, around=chosen_around(arguments.around), profile=DEFAULT_PROFILE)
+            if arguments.near is not None:
+                settings = replace(settings, near=read_near(arguments.near, settings.corpora))
             try_untried_fixes(settings.corpora, settings.workers)
             folder.prepare()
             journal = Journal.begin(folder.journal, settings)
@@ -224,6 +228,15 @@ def run(arguments: argparse.Namespace) -> int:
             f"{error.filename or folder.root}: {error.strerror}; nothing that was written is lost. To "
             f"continue when the disk works again: exportdiff fuzz --resume {folder.root}"
         ) from None
+
+
+def _check_programs(arguments: argparse.Namespace) -> None:
+    """Raise UsageError if two options say which programs are judged."""
+    chosen = [f"--{name}" for name in ("around", "near") if getattr(arguments, name) not in ("", None)]
+    if len(chosen) > 1:
+        raise UsageError("--around cannot be combined with --near: each says which programs are judged")
+    if chosen and arguments.profile != DEFAULT_PROFILE:
+        raise UsageError(f"--profile cannot be combined with {chosen[0]}, which draws no programs")
 
 
 def _is_in(folder: pathlib.Path, error: OSError) -> bool:

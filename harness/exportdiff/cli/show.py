@@ -6,13 +6,16 @@ from typing import TYPE_CHECKING
 
 from exportdiff.cli.arguments import (
     add_around_option,
+    add_corpora_option,
+    add_near_option,
     add_profile_option,
     add_seed_option,
     chosen_profile,
     natural,
 )
-from exportdiff.cli.around import chosen_around, drawn_around
+from exportdiff.cli.around import chosen_around, drawn_around, run_in_child
 from exportdiff.core.programs import program_source
+from exportdiff.fuzzing.near.loading import read_near
 
 if TYPE_CHECKING:
     import argparse
@@ -33,6 +36,8 @@ def add(commands: Subparsers) -> None:
     )
     add_profile_option(parser)
     add_around_option(parser)
+    add_near_option(parser)
+    add_corpora_option(parser, "the corpus of --near")
     parser.add_argument("--features", action="store_true", help="also print the tags of the program")
     parser.set_defaults(run=run)
 
@@ -42,6 +47,11 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.around:
         around = chosen_around(arguments.around)
         source, tags = drawn_around(around, arguments.seed, arguments.example)
+    elif arguments.near is not None:
+        from exportdiff.fuzzing.near.drawing import near_program
+
+        near = read_near(arguments.near, arguments.corpora)
+        source, tags = run_in_child("--near", near_program, near, arguments.seed, arguments.example)
     else:
         source, tags = program_source(arguments.seed, arguments.example, chosen_profile(arguments.profile))
     print(source.rstrip("\n"))

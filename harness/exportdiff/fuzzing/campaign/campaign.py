@@ -105,6 +105,7 @@ class Campaign:
             known_every=settings.known_every if settings.mends else 1,
             left_out=settings.left_out,
             around=settings.around.written if settings.around is not None else "",
+            near=settings.near.written if settings.near is not None else None,
             against=settings.against.label if settings.against is not None else "",
             environment=self._environment(),
         )

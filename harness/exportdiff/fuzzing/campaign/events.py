@@ -83,6 +83,8 @@ class CampaignStarted(Event):
     """The version of the other torch that the findings are compared with; empty: none."""
     around: str = ""
     """The model that all programs use; empty: programs are drawn."""
+    near: str | None = None
+    """The files of which all programs are edits; empty: the whole corpus; None: programs are drawn."""
     environment: CampaignEnvironment | None = None
     """None: not recorded."""
 

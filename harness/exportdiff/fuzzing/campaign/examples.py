@@ -91,6 +91,7 @@ class ExampleRunner:
             known_every=settings.known_every,
             compares=settings.against is not None,
             around=settings.around,
+            near=settings.near,
         )
 
     def results(self) -> Iterator[ExampleResult]:

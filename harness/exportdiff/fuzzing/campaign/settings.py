@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from exportdiff.fuzzing.around.model import Around
+    from exportdiff.fuzzing.near.model import Near
     from exportdiff.fuzzing.other_torch.probe import Interpreter
     from exportdiff.runtime.paths import Path
 
@@ -63,6 +64,8 @@ class CampaignSettings:
     """Names that this torch lacks, and the paths and switches that are left out because of each."""
     around: Around | None = None
     """The model that all programs use; None: programs are drawn."""
+    near: Near | None = None
+    """The files of which all programs are edits; None: programs are drawn."""
 
     @property
     def mends(self) -> bool:

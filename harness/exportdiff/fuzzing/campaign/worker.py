@@ -14,6 +14,7 @@ from exportdiff.fuzzing.around.drawing import around_program
 from exportdiff.fuzzing.campaign.own_errors import place_of
 from exportdiff.fuzzing.campaign.schedule import paths_for
 from exportdiff.fuzzing.campaign.settings import KNOWN_EVERY
+from exportdiff.fuzzing.near.drawing import near_program, path_of
 from exportdiff.judging.exemptions.refusal import fix_refusals
 from exportdiff.judging.judge_case import judge_case
 from exportdiff.known.attribution.attribute import explain, on_first_paths
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from exportdiff.core.finding import Finding
     from exportdiff.core.path import Path
     from exportdiff.fuzzing.around.model import Around
+    from exportdiff.fuzzing.near.model import Near
     from exportdiff.judging.results import Verdict
     from exportdiff.known.attribution.classification import ClassificationKind
     from exportdiff.known.attribution.knowledge import Knowledge
@@ -67,6 +69,8 @@ class Job:
     """Whether to find out which findings are known; False: only judge."""
     around: Around | None = None
     """The model that all programs use; None: programs are drawn."""
+    near: Near | None = None
+    """The files of which all programs are edits; None: programs are drawn."""
 
 
 @dataclass(frozen=True)
@@ -123,10 +127,24 @@ def prepared(job: Job) -> Knowledge | None:
 
 
 def drawn(job: Job, index: int) -> tuple[str, tuple[str, ...]]:
-    """Return the source and the tags of an example. With ``around``, this runs that model in eager."""
+    """Return the source and the tags of an example.
+
+    With ``around`` or ``near``, this runs models in eager.
+    """
     if job.around is not None:
         return around_program(job.around, job.seed, index)
+    if job.near is not None:
+        return near_program(job.near, job.seed, index)
     return program_source(job.seed, index, job.profile)
+
+
+def _paths(job: Job, index: int, tags: tuple[str, ...]) -> tuple[Path, ...]:
+    """Choose the paths of an example: near a known bug, also the path that shows it."""
+    if job.near is None:
+        return paths_for(index, job.paths, tags)
+    shows = path_of(job.near, job.seed, index)
+    chosen = paths_for(index, job.paths)
+    return tuple(each for each in job.paths if each in chosen or each == shows)
 
 
 def _case(job: Job, source: str) -> Case:
@@ -143,7 +161,7 @@ def _run_example(job: Job, index: int, known: Knowledge | None) -> ExampleResult
     source = ""
     try:
         source, tags = drawn(job, index)
-        example = _Example(job, index, _case(job, source), paths_for(index, job.paths, tags), tags)
+        example = _Example(job, index, _case(job, source), _paths(job, index, tags), tags)
         result = example.judged(known)
     except Exception as error:
         return failed_result(index, error, place=place_of(error), tags=tags, source=source)

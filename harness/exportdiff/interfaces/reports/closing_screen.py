@@ -59,7 +59,7 @@ def end_lines(campaign: CampaignReport, folder: Folder, width: int) -> Iterator[
         yield Text(why, style="bold yellow")
     yield from _counts(campaign, width)
     if not others and (started := tally.started):
-        command = show_command(started.seed, 0, started.profile, started.around)
+        command = show_command(started.seed, 0, started.profile, started.around, started.near)
         yield Text(f"see a program with: {command}")
     yield Text(f"files: {folder.root}: findings/, summary.json, events.ndjson")
 

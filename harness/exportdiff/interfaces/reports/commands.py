@@ -26,10 +26,11 @@ def repro_command(file: pathlib.Path, fixes: Sequence[str], corpora: pathlib.Pat
     return f"exportdiff replay {name} --corpora {shlex.quote(str(corpora))}"
 
 
-def show_command(seed: int, example: int, profile: str, around: str = "") -> str:
+def show_command(seed: int, example: int, profile: str, around: str = "", near: str | None = None) -> str:
     """Return the command that prints a program of a campaign."""
     chosen = f" --profile {profile}" if profile != DEFAULT_PROFILE else ""
     chosen += f" --around {shlex.quote(around)}" if around else ""
+    chosen += f" --near {near}".rstrip() if near is not None else ""
     return f"exportdiff show --seed {seed} --example {example}{chosen}"
 
 

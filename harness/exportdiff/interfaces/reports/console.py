@@ -108,6 +108,7 @@ class ConsoleReport:
             budget = f"{event.seconds:g} s"
         parts = [budget, f"seed {event.seed}"]
         parts += [f"around {event.around}"] * bool(event.around)
+        parts += [f"near {event.near or 'the corpus'}"] * (event.near is not None)
         parts += [f"profile {event.profile}"] * (event.profile != DEFAULT_PROFILE)
         parts += [f"shard {event.shard[0]}/{event.shard[1]}"] * (event.shard != (1, 1))
         parts += [counted(event.workers, "worker"), counted(len(event.paths), "path"), f"torch {event.torch}"]

@@ -34,6 +34,7 @@ def summary_document(tally: Tally) -> dict[str, Any]:
         "seed": started.seed if started else 0,
         "profile": started.profile if started else "",
         "around": started.around if started else "",
+        "near": started.near if started else None,
         "seconds": seconds,
         "fuzzing_seconds": fuzzing,
         "given_up": tally.finished.given_up if tally.finished else 0,
