@@ -55,7 +55,6 @@ def test_a_variant_has_the_fix_of_its_root_cause() -> None:
 
 ALIKE = {
     "unflatten_takes_mask_of_pruned_module_for_weight": "people who prune a model search for it",
-    "export_leaves_fake_tensors_in_lru_cache": "its table is in a decorator, which the fix reads otherwise",
 }
 """Variants that show as another file does, and why each has a file."""
 
