@@ -18,8 +18,10 @@ if TYPE_CHECKING:
     from exportdiff.interfaces.checking.report import Report
     from exportdiff.interfaces.pytest_plugin import ExportEquivalence
     from exportdiff.interfaces.python_api import assert_export_equivalent, assert_passes, compare
+    from exportdiff.judging.exemptions.backend import Backend
 
 _HOMES = {
+    "Backend": "exportdiff.judging.exemptions.backend",
     "ExportEquivalence": "exportdiff.interfaces.pytest_plugin",
     "Found": "exportdiff.interfaces.checking.found",
     "Report": "exportdiff.interfaces.checking.report",
@@ -35,6 +37,7 @@ _HOMES = {
 }
 
 __all__ = [
+    "Backend",
     "ExportEquivalence",
     "Found",
     "Report",

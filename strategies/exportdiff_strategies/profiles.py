@@ -429,7 +429,26 @@ PROFILES: dict[str, Mapping[str, int]] = {
     ),
     "wide": BASE,
 }
-"""Every profile by its name; ``default`` mixes them."""
+"""Every profile by its name; ``default`` mixes them, except ``inference``."""
+
+_NOT_RUN = (
+    *("op.complex", "op.custom", "op.autograd", "op.gradient_hook", "op.random", "op.seeded", "op.bits"),
+    *(
+        "op.inplace.random",
+        "op.inplace.custom",
+        "op.inplace.storage",
+        "op.inplace.own_data",
+        "op.inplace.out",
+    ),
+    *("region.autocast", "region.cond", "region.map", "region.vmap", "region.func_grad", "region.checkpoint"),
+    *("region.while_loop", "region.scan", "state.reinterpreted", "output.python", "model.training"),
+    *("input.dtype", "input.side_dtype", "input.empty", "inplace.on_state", "state.counter", "update.bump"),
+    *("dynamic.range",),
+)
+"""What no inference engine promises to run: complex numbers, random numbers, autograd, training, Python
+results, state that changes."""
+
+PROFILES["inference"] = {**PROFILES["everyday"], **dict.fromkeys(_NOT_RUN, 0)}
 
 MIX = (
     "wide",

@@ -11,7 +11,7 @@ import pytest
 from exportdiff.core.finding import Relation
 from exportdiff.core.path import Path
 from exportdiff.core.plain_data import NotPlainError, dumps, loads
-from exportdiff.fuzzing.campaign.worker import Job, run_batch
+from exportdiff.fuzzing.campaign.worker import Job, run_examples
 from exportdiff.runtime.paths import select_paths
 
 VALUES: list[object] = [
@@ -47,7 +47,7 @@ def test_infinities_and_nan_come_back() -> None:
 
 
 def test_results_of_programs_come_back() -> None:
-    results = run_batch(Job(0, select_paths(["nonstrict:*"])), range(8))
+    results = run_examples(Job(0, select_paths(["nonstrict:*"])), range(8))
     assert any(result.verdict is not None and result.verdict.findings for result in results)
     for result in results:
         assert loads(dumps(result)) == result

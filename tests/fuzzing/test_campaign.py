@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import json
 import operator
@@ -9,7 +10,7 @@ import os
 import pathlib
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -17,8 +18,7 @@ import pytest
 
 from exportdiff.cli import campaign_run, main
 from exportdiff.core.finding import Finding
-from exportdiff.fuzzing.campaign import clock
-from exportdiff.fuzzing.campaign.batch_queue import AHEAD, BATCH
+from exportdiff.fuzzing.campaign import clock, worker
 from exportdiff.fuzzing.campaign.campaign import Campaign
 from exportdiff.fuzzing.campaign.events import (
     CampaignFinished,
@@ -32,6 +32,7 @@ from exportdiff.fuzzing.campaign.events import (
     HarnessError,
     KnownSeen,
 )
+from exportdiff.fuzzing.campaign.example_queue import AHEAD
 from exportdiff.fuzzing.campaign.own_errors import SAME_ERRORS, place_of
 from exportdiff.fuzzing.campaign.schedule import paths_for
 from exportdiff.fuzzing.campaign.settings import CampaignSettings
@@ -124,7 +125,7 @@ def no(source: str, **how: object) -> Confirmation:
     return Confirmation(False, "ok")
 
 
-def test_a_death_in_a_batch_is_pinned_on_its_example_and_path() -> None:
+def test_a_death_is_pinned_on_its_example_and_path() -> None:
     settings = CampaignSettings(NONSTRICT, examples=16, workers=2, profile="wide", example_seconds=3.0)
     events = list(Campaign(settings, work=work, source=source_of, confirm=yes).run())
 
@@ -366,8 +367,7 @@ def test_no_worker_waits_for_a_slow_example() -> None:
     done = [event for event in events if isinstance(event, ExampleDone)]
     assert [event.index for event in done] == list(range(240))
     first, *others = (float(event.tags[0]) for event in done)
-    later = others[BATCH - 1 :]  # the rest of the first batch comes after its slow example
-    assert all(moment < first for moment in later)
+    assert all(moment < first for moment in others)
 
 
 def different_first(job: Job, indices: Sequence[int]) -> tuple[ExampleResult, ...]:
@@ -394,11 +394,11 @@ def test_no_worker_waits_while_a_finding_is_confirmed() -> None:
     assert [event.index for event in done] == list(range(200))
     assert len([event for event in events if isinstance(event, FindingFound)]) == 1
     meanwhile = [event for event in done if float(event.tags[0]) < ended[0]]
-    assert len(meanwhile) > 2 * AHEAD * BATCH
+    assert len(meanwhile) > 2 * AHEAD
 
 
 def endless(finished: pathlib.Path, job: Job, indices: Sequence[int]) -> tuple[ExampleResult, ...]:
-    """Finish the second batch, and never the others."""
+    """Finish the second example, and never the others."""
     if indices[0] != 1:
         time.sleep(600)
     finished.touch()
@@ -417,4 +417,23 @@ def test_the_time_limit_ends_a_campaign_and_keeps_what_is_done(
     assert done == [1]
     assert isinstance(last, CampaignFinished)
     assert last.reason == "time"
-    assert last.given_up in (1, 3)  # 0; and 2 and 3 together, if their worker was free in time
+    assert last.given_up in (1, 2)  # 0; and 2, if its worker was free in time
+
+
+def test_a_worker_frees_after_its_first_program_and_then_after_every_eighth(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    freed = []
+
+    @contextlib.contextmanager
+    def clean_state(*, free: bool) -> Iterator[None]:
+        freed.append(free)
+        yield
+
+    monkeypatch.setattr(worker, "clean_state", clean_state)
+    monkeypatch.setattr(worker, "_run_example", lambda job, index, known: index)
+    monkeypatch.setattr(worker._Unfreed, "programs", worker.FREE_EVERY - 1)
+    job = worker.Job(seed=0, paths=NONSTRICT, plain=True)
+    for index in range(17):
+        worker.run_examples(job, (index,))
+    assert [index for index, free in enumerate(freed) if free] == [0, 8, 16]

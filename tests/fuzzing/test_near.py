@@ -13,7 +13,7 @@ from exportdiff.core.case import case_from_source
 from exportdiff.core.errors import UsageError
 from exportdiff.core.plain_data import dumps, loads
 from exportdiff.fuzzing.campaign.schedule import paths_for
-from exportdiff.fuzzing.campaign.worker import Job, run_batch
+from exportdiff.fuzzing.campaign.worker import Job, run_examples
 from exportdiff.fuzzing.near.drawing import near_program, path_of
 from exportdiff.fuzzing.near.editing import edited
 from exportdiff.fuzzing.near.edits import EDITS
@@ -86,7 +86,7 @@ def test_the_program_runs_on_the_path_of_its_file_as_well(near: Near) -> None:
     job = Job(0, tuple(all_paths()), near=Near((file,)), known_every=0)
     index = next(index for index in range(100) if file.path not in paths_for(index, job.paths))
     assert path_of(near, 0, index) != path_of(Near((file,)), 0, index) == file.path
-    (result,) = run_batch(replace(job, paths=(parse("nonstrict:module"), file.path)), [index])
+    (result,) = run_examples(replace(job, paths=(parse("nonstrict:module"), file.path)), [index])
     assert result.verdict is not None and file.path in [each.path for each in result.verdict.paths]
 
 

@@ -14,7 +14,7 @@ import pytest
 import torch
 
 from exportdiff.core.case import Case, case_from_source
-from exportdiff.fuzzing.campaign.worker import ExampleResult, Job, prepared, run_batch
+from exportdiff.fuzzing.campaign.worker import ExampleResult, Job, prepared, run_examples
 from exportdiff.judging.exemptions.refusal import FixRefusal, find_refusal, fix_refusals
 from exportdiff.judging.results import Verdict
 from exportdiff.judging.verdict import judge
@@ -191,11 +191,11 @@ def test_a_refusal_of_what_plain_torch_does_right_is_a_regression(tmp_path: path
     head = "Kind: refuse\nRefuses: AssertionError: shape_env must not be None\n"
     write_fix(tmp_path, "torch/export/_trace.py", "if fake_mode.shape_env is None:", "if True:", head)
     job = Job(0, select_paths(["nonstrict:module"]), corpora=tmp_path, known_every=2)
-    plain = run_batch(replace(job, corpora=None), range(6))
+    plain = run_examples(replace(job, corpora=None), range(6))
     right = {
         each.index for each in plain if each.verdict and {p.status for p in each.verdict.paths} == {"ok"}
     }
-    results = run_batch(job, range(6))
+    results = run_examples(job, range(6))
     assert not any(result.error for result in results)
     # Every second program is judged on plain torch as well.
     expected = right & {0, 2, 4}
@@ -215,11 +215,11 @@ def test_a_fix_that_fails_where_models_are_built_ends_no_campaign(tmp_path: path
     path = "torch/nn/modules/module.py"
     write_fix(tmp_path, path, "self._buffers[name] = tensor", "self._buffers[name] = tensor.gone")
     job = Job(0, select_paths(["nonstrict:module"]), corpora=tmp_path, known_every=0)
-    results = run_batch(job, range(12))
+    results = run_examples(job, range(12))
     assert not any(result.error for result in results)
     failed_fixes = [result for result in results if result.failed_fixes]
     assert {result.failed_fixes for result in failed_fixes} == {("breaks",)}
-    plain = run_batch(replace(job, corpora=None), [result.index for result in failed_fixes])
+    plain = run_examples(replace(job, corpora=None), [result.index for result in failed_fixes])
     assert [r.verdict and r.verdict.valid for r in plain] == [
         r.verdict and r.verdict.valid for r in failed_fixes
     ]

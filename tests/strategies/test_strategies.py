@@ -184,7 +184,7 @@ def test_an_unknown_profile_is_named() -> None:
 
 
 def test_profiles_weigh_known_switches() -> None:
-    assert set(MIX) == set(PROFILES)
+    assert {*MIX, "inference"} == set(PROFILES)
     for weights in PROFILES.values():
         assert weights.keys() == BASE.keys()
         assert all(0 <= weight <= 100 for weight in weights.values())

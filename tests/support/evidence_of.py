@@ -8,7 +8,8 @@ from typing import Any
 from exportdiff.core.finding import Evidence, Finding, Kind, Relation, Stage
 from exportdiff.core.path import Path
 from exportdiff.judging.checks import CHECKS
-from exportdiff.judging.exemptions.limits import Comparison, limit_for
+from exportdiff.judging.exemptions.find_limit import limit_for
+from exportdiff.judging.exemptions.limits import Comparison
 from exportdiff.runtime.observing.observation import EagerObservation, Observation
 from exportdiff.runtime.paths import parse
 

@@ -35,7 +35,7 @@ from exportdiff.interfaces.checking.default_paths import BY_DEFAULT
 from exportdiff.interfaces.checking.found import FAIL_ON
 from exportdiff.interfaces.checking.report import assembled
 from exportdiff.known.corpus.entry import default_corpora
-from exportdiff.runtime.paths import MODES
+from exportdiff.runtime.paths.backends import is_mode
 from exportdiff.runtime.paths.parsing import is_pattern
 from exportdiff.runtime.processes.limits import limited
 from exportdiff.runtime.processes.server import server
@@ -239,7 +239,7 @@ def _target(arguments: argparse.Namespace) -> str:
     """Return TARGET, which may also be the last word after ``--paths``."""
     paths = getattr(arguments, "paths", [])
     last = paths[-1] if len(paths) > 1 else ""
-    if arguments.target is None and last and not is_pattern(last) and re.split("[:+]", last)[0] not in MODES:
+    if arguments.target is None and last and not is_pattern(last) and not is_mode(re.split("[:+]", last)[0]):
         arguments.target = paths.pop()
     if arguments.target is None:
         raise UsageError("TARGET is missing: write FILE.py:NAME or package.module:NAME")

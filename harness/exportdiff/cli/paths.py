@@ -52,11 +52,14 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _document(path: Path, every: int, found: int) -> dict[str, object]:
+    from exportdiff.judging.exemptions.backend import backend_of
     from exportdiff.runtime.paths import cost, promise
 
+    backend = backend_of(path)
     return {
         "path": str(path),
         "promise": promise(path),
+        "not_promised": [] if backend is None else list(backend.not_promised),
         "milliseconds": cost(path),
         "every": every,
         "found": found,

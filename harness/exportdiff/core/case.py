@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import linecache
+import re
 import sys
 import types
 from collections.abc import Callable, Iterator, Mapping
@@ -17,8 +18,8 @@ from torch.utils import _pytree as pytree
 
 from exportdiff.core.model_identity import ModelIdentity
 
-MODULE_PREFIX = "exportdiff_"
-"""The prefix of the names of modules that ``case_from_source`` makes."""
+_MODULE = re.compile("exportdiff_[0-9a-f]{16}")
+"""The names of the modules that ``case_from_source`` makes. exportdiff_strategies is none of them."""
 
 
 class InvalidFactory(ValueError):  # noqa: N818 - the name says what is invalid
@@ -188,12 +189,17 @@ def case_from_source(source: str, name: str = "program", *, finite_only: bool = 
     digest = hashlib.sha256(source.encode()).hexdigest()[:16]
     filename = f"<exportdiff {name} {digest}>"
     linecache.cache[filename] = (len(source), None, source.splitlines(keepends=True), filename)
-    module = types.ModuleType(f"{MODULE_PREFIX}{digest}")
+    module = types.ModuleType(f"exportdiff_{digest}")
     module.__file__ = filename
     # Dynamo imports the module of every function that it inlines, so importing it must work.
     sys.modules[module.__name__] = module
     exec(compile(source, filename, "exec"), module.__dict__)
     return replace(Case.of_module(module.__dict__, source, name), finite_only=finite_only)
+
+
+def is_of_program(name: str) -> bool:
+    """Whether ``case_from_source`` made the module of this name."""
+    return bool(_MODULE.fullmatch(name))
 
 
 @contextlib.contextmanager
@@ -207,5 +213,5 @@ def sources_forgotten() -> Iterator[None]:
         yield
     finally:
         for name in set(sys.modules) - before:
-            if name.startswith(MODULE_PREFIX):
+            if is_of_program(name):
                 linecache.cache.pop(str(sys.modules.pop(name).__file__), None)

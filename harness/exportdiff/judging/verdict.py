@@ -17,12 +17,15 @@ from exportdiff.judging.causes import Difference, over_paths, path_findings
 from exportdiff.judging.checks import CHECKS, OF_CALLS
 from exportdiff.judging.checks.compare.leaves import compare_leaf
 from exportdiff.judging.checks.guards.check import CallRefused
-from exportdiff.judging.exemptions.limits import Comparison, limit_for
+from exportdiff.judging.exemptions.backend import backend_of
+from exportdiff.judging.exemptions.find_limit import limit_for
+from exportdiff.judging.exemptions.limits import Comparison
 from exportdiff.judging.exemptions.refusal import find_refusal
 from exportdiff.judging.exemptions.refusals import REFUSALS
 from exportdiff.judging.outcome import Excused, path_result
 from exportdiff.judging.precision import in_float64, with_exact_values
 from exportdiff.judging.probes import probe_mistake
+from exportdiff.judging.promises import as_promised, stops_because
 from exportdiff.judging.results import Unjudged, Verdict
 from exportdiff.judging.unreadable import cannot_observe, require_readable
 from exportdiff.runtime.inputs.copies import CALLS
@@ -218,7 +221,9 @@ class _Judgement:
 
     def _judge_path(self, observed: Observation) -> tuple[PathResult, PathFindings]:
         """Compare one path with eager."""
-        refused = find_refusal(observed, self._refusals)
+        of_backend = backend_of(observed.path)
+        more_refusals = () if of_backend is None else of_backend.refusals
+        refused = find_refusal(observed, (*self._refusals, *more_refusals))
         if refused is not None:
             observed = refused.until
         path = observed.path
@@ -234,7 +239,7 @@ class _Judgement:
             exact = observe_eager(wide, path.device, self._clock, {path.mode}, called)
             findings, more = self._compare(with_exact_values(reference.observation, exact), observed)
             excused += more
-        because = reference.first_call_because
+        because = reference.first_call_because or stops_because(reference.observation, observed)
         result = path_result(observed, refused, findings.findings, excused, because)
         if isinstance(observed, ExportedObservation):
             result = replace(result, sizes=observed.sizes)
@@ -244,6 +249,7 @@ class _Judgement:
         self, reference: EagerObservation, candidate: Observation
     ) -> tuple[PathFindings, list[Excused]]:
         """Return the findings of one path, and the differences that documented limits excuse."""
+        candidate = as_promised(reference, candidate)
         excused: list[Excused] = []
         differences: list[Difference] = []
         for name, check in CHECKS.items():

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from exportdiff.repro.parts import NoReproError
 from exportdiff.repro.paste import Template, names_in, replace_name, with_helpers
 from exportdiff.repro.templates import runners
-from exportdiff.runtime.paths.runners import RUNNERS
+from exportdiff.runtime.paths.backends import runner_of, runners_of
 
 if TYPE_CHECKING:
     from exportdiff.core.finding import Finding
@@ -24,10 +24,9 @@ def run_from(program: str, finding: Finding, *, has_kwargs: bool) -> str:
 
     Raises NoReproError for a mode or runner that repro files do not know.
     """
-    runner = RUNNERS.get(finding.runner)
-    if runner is None or finding.mode not in runner.modes:
+    if finding.runner not in runners_of(finding.mode):
         raise NoReproError(f"no way to write down the path {finding.path}")
-    expression = replace_name(runner.expression, "ep", program)
+    expression = replace_name(runner_of(finding.path).expression, "ep", program)
     return expression if has_kwargs else replace_name(expression, "kwargs", "{}")
 
 
@@ -37,7 +36,7 @@ _FUNCTIONS = {function.__name__: function for function in (runners.compiled, run
 
 def runner_helpers(finding: Finding, *, random: bool) -> list[str]:
     """Return the functions that the expression calls; ``random``: whether a call draws random numbers."""
-    runner = RUNNERS[finding.runner]
+    runner = runner_of(finding.path)
     if runner.shown:
         return list(with_helpers(runner.function))
     values: Values = {"RANDOM": random, "BACKEND": runner.backend}

@@ -20,7 +20,7 @@ from exportdiff.repro.templates import inputs, properties
 from exportdiff.repro.writers.table import parts_of
 from exportdiff.runtime import second_device
 from exportdiff.runtime.inputs.copies import CALLS
-from exportdiff.runtime.paths.modes import MODES
+from exportdiff.runtime.paths.backends import mode_of, packages
 
 if TYPE_CHECKING:
     from exportdiff.core.finding import Finding
@@ -74,10 +74,11 @@ def _header(finding: Finding, call: int, needs: NeededFixes | None) -> str:
     }
     if needs is not None:
         fields[needs.key] = list(needs.fixes)
+    needed = [f"torch=={torch}", *(f"{name}=={version(name)}" for name in packages(finding.mode))]
     lines = [
         "# /// script",
         '# requires-python = ">=3.10"',
-        f'# dependencies = ["torch=={torch}"]',
+        f"# dependencies = {json.dumps(needed)}",
         "#",
         "# [tool.exportdiff]",
         # A JSON string or list of strings is the same thing in TOML.
@@ -164,7 +165,7 @@ def _setting(
     unpack = "args, kwargs" if program.has_kwargs else "args"
     spec = "dynamic_shapes=dynamic_shapes(), " if dynamic else ""
     further = transforms.export_arguments(finding)
-    call = MODES[finding.mode].call if finding.mode in MODES else "torch.export.export"
+    call = mode_of(finding.mode).call
     export = f"{call}(model, {unpack}, {spec}strict={finding.mode == 'strict'}{further})"
     if parts.of_program:
         export = transforms.program(export, finding, dynamic=dynamic)

@@ -1,15 +1,17 @@
-"""What judged programs leave in torch is freed before the next batch."""
+"""What judged programs leave in torch is freed."""
 
 from __future__ import annotations
 
 import gc
 import linecache
 import sys
+import types
 
+import pytest
 from torch._dynamo import functional_export
 from torch.utils import _pytree as pytree
 
-from exportdiff.core.case import MODULE_PREFIX, case_from_source, sources_forgotten
+from exportdiff.core.case import case_from_source, is_of_program, sources_forgotten
 from exportdiff.judging.judge_case import judge_case
 from exportdiff.runtime.observing.freeing_programs import clean_state, free_programs
 from exportdiff.runtime.paths import select_paths
@@ -59,7 +61,7 @@ def test_strict_export_leaves_no_graph_and_no_weights() -> None:
         verdict = judge_case(case_from_source(SOURCE), select_paths(["strict:*"]))
         assert verdict.valid
         assert _installed()
-        modules = [each for name, each in sys.modules.items() if name.startswith(MODULE_PREFIX)]
+        modules = [each for name, each in sys.modules.items() if is_of_program(name)]
         (weights,) = [vars(module)["made"] for module in modules if "made" in vars(module)]
         del modules
     assert not _installed()
@@ -79,3 +81,12 @@ def test_the_containers_and_the_sources_of_programs_are_forgotten() -> None:
     assert set(pytree.SERIALIZED_TYPE_TO_PYTHON_TYPE) == before
     assert not [name for name in linecache.cache if name.startswith("<eval_with_key>")]
     assert gc.get_freeze_count()
+
+
+def test_only_the_modules_of_programs_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    with sources_forgotten():
+        monkeypatch.setitem(sys.modules, "exportdiff_strategies.later", types.ModuleType("later"))
+        case_from_source(SOURCE)
+        (program,) = filter(is_of_program, sys.modules)
+    assert program not in sys.modules
+    assert "exportdiff_strategies.later" in sys.modules

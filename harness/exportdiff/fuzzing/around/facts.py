@@ -12,7 +12,7 @@ import torch
 from torch import nn
 from torch.nn.modules.module import register_module_forward_hook
 
-from exportdiff.core.case import MODULE_PREFIX
+from exportdiff.core.case import is_of_program
 
 if TYPE_CHECKING:
     from exportdiff.core.case import Case
@@ -120,7 +120,7 @@ def facts_of(case: Case) -> Facts:
     again = case.build()
     built.model(*again.args, **again.kwargs)
     packages = {type(each).__module__.partition(".")[0] for each in built.model.modules()}
-    foreign = any(name != "torch" and not name.startswith(MODULE_PREFIX) for name in packages)
+    foreign = any(name != "torch" and not is_of_program(name) for name in packages)
     return Facts(arguments, parameters, tuple(_leaves(result, "")), flags, modules, foreign, any(outputs))
 
 

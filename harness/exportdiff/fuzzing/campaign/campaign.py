@@ -14,11 +14,11 @@ from exportdiff.fuzzing.campaign.clock import Clock
 from exportdiff.fuzzing.campaign.comparing import TorchComparison
 from exportdiff.fuzzing.campaign.confirming import Confirm, Confirmer
 from exportdiff.fuzzing.campaign.engines import StartWorkers, local_workers
-from exportdiff.fuzzing.campaign.examples import Draw, ExampleRunner, RunBatch
+from exportdiff.fuzzing.campaign.examples import Draw, ExampleRunner, RunExamples
 from exportdiff.fuzzing.campaign.final_minimizing import FinalMinimizer, Minimize
 from exportdiff.fuzzing.campaign.own_errors import ErrorCount, TooManyErrors
 from exportdiff.fuzzing.campaign.triage import Witness
-from exportdiff.fuzzing.campaign.worker import ExampleResult, drawn, run_batch
+from exportdiff.fuzzing.campaign.worker import ExampleResult, drawn, run_examples
 from exportdiff.fuzzing.minimizing import minimize
 from exportdiff.fuzzing.other_torch.connection import OtherTorch
 from exportdiff.known.attribution.classification import NEW
@@ -42,7 +42,7 @@ class Campaign:
         stop: threading.Event | None = None,
         journal: Journal | None = None,
         start: StartWorkers = local_workers,
-        work: RunBatch = run_batch,
+        work: RunExamples = run_examples,
         source: Draw = drawn,
         confirm: Confirm = confirm,
         minimize: Minimize = minimize,

@@ -25,8 +25,8 @@ StartWorkers: TypeAlias = "Callable[[CampaignSettings], Executor]"
 MODULES = ("exportdiff.fuzzing.campaign.worker", *IMPORTS)
 """What a worker imports in addition to torch."""
 
-TASKS = 100
-"""A worker is replaced after this many batches at the latest; usually its memory is the reason earlier."""
+TASKS = 800
+"""A worker is replaced after this many examples at the latest; usually its memory is the reason earlier."""
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,8 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
-from exportdiff.fuzzing.campaign.batch_queue import POLL, Batch, BatchQueue
 from exportdiff.fuzzing.campaign.engines import StartWorkers, local_workers
+from exportdiff.fuzzing.campaign.example_queue import POLL, ExampleQueue, Queued
 from exportdiff.fuzzing.campaign.exposing_fixes import ExposingFixes
 from exportdiff.fuzzing.campaign.postmortem import post_mortem
 from exportdiff.fuzzing.campaign.schedule import paths_for
@@ -37,15 +37,15 @@ PATIENCE = 10
 """The limit for finding out which known bugs an example shows, as a multiple of the limit of an example."""
 
 T = TypeVar("T")
-BatchResult: TypeAlias = tuple[ExampleResult, ...]
-RunBatch = Callable[[Job, Sequence[int]], BatchResult]
+Results: TypeAlias = tuple[ExampleResult, ...]
+RunExamples = Callable[[Job, Sequence[int]], Results]
 Draw = Callable[[Job, int], tuple[str, tuple[str, ...]]]
 
 
 class _Asking:
     """Runs one task at a time in a worker; the other workers get further examples meanwhile."""
 
-    def __init__(self, workers: Executor, queue: BatchQueue[BatchResult]) -> None:
+    def __init__(self, workers: Executor, queue: ExampleQueue[Results]) -> None:
         self._workers = workers
         self._queue = queue
 
@@ -60,14 +60,14 @@ class ExampleRunner:
     def __init__(
         self,
         settings: CampaignSettings,
-        work: RunBatch,
+        work: RunExamples,
         source: Draw,
         clock: Clock,
         stop: Event | None,
         journal: Journal | None = None,
         start: StartWorkers = local_workers,
     ) -> None:
-        """``work`` runs a batch in a worker, ``source`` draws a program there; setting ``stop`` ends the run.
+        """``work`` runs examples in a worker, ``source`` draws one there; setting ``stop`` ends the run.
 
         ``journal`` has the results of an earlier run, and gets those of this one. ``start`` starts workers.
         """
@@ -78,7 +78,7 @@ class ExampleRunner:
         self._source = source
         self._clock = clock
         self._stop = stop
-        self._queue: BatchQueue[BatchResult] | None = None
+        self._queue: ExampleQueue[Results] | None = None
         """None: no workers run."""
         self.given_up = 0
         """Examples that were in progress when the time was over."""
@@ -122,16 +122,16 @@ class ExampleRunner:
     def _further(self, done: set[int]) -> Iterator[ExampleResult]:
         """Run the other examples.
 
-        No worker waits for a slow example: further batches are queued while it runs, and results that come
+        No worker waits for a slow example: further ones are queued while it runs, and results that come
         early wait until their turn.
         """
         indices = (index for index in self._settings.indices() if index not in done)
         with closing(self._start(self._settings)) as workers:
 
-            def submit(batch: tuple[int, ...]) -> Task[BatchResult]:
-                return workers.submit(self._settings.example_seconds * 2, self._work, self._job, batch)
+            def submit(index: int) -> Task[Results]:
+                return workers.submit(self._settings.example_seconds * 2, self._work, self._job, (index,))
 
-            queue = BatchQueue(submit, indices, self._settings.workers, self._clock, self._stop)
+            queue = ExampleQueue(submit, indices, self._settings.workers, self._clock, self._stop)
             asking = _Asking(workers, queue)
 
             def search(
@@ -150,9 +150,8 @@ class ExampleRunner:
             )
             self._queue = queue
             try:
-                for batch in queue.batches():
-                    answer = batch.task.wait(self._stop)
-                    for result in self._results(asking, batch.indices, answer):
+                for each in queue.finished():
+                    for result in self._results(asking, each.number, each.task.wait(self._stop)):
                         yield exposing_fixes.completed(result)
                 for result in self._finished(queue.cancel_waiting()):
                     if exposing_fixes.knows(result):
@@ -166,35 +165,31 @@ class ExampleRunner:
     def _stopped(self) -> bool:
         return self._stop is not None and self._stop.is_set()
 
-    def _finished(self, started: Sequence[Batch[BatchResult]]) -> Iterator[ExampleResult]:
+    def _finished(self, started: Sequence[Queued[Results]]) -> Iterator[ExampleResult]:
         """After the end of the time: yield the results that arrive within ``GRACE``, and count the others."""
-        for batch in started:
-            while not batch.task.is_done(POLL) and not self._clock.is_past(GRACE):
+        for each in started:
+            while not each.task.is_done(POLL) and not self._clock.is_past(GRACE):
                 if self._stopped:
                     raise Stopped
-            answer = batch.task.wait(self._stop) if batch.task.is_done() else None
+            answer = each.task.wait(self._stop) if each.task.is_done() else None
             if isinstance(answer, tuple):
                 yield from answer
             else:
-                self.given_up += len(batch.indices)
+                self.given_up += 1
 
     def _results(
-        self, asking: _Asking, batch: tuple[int, ...], answer: BatchResult | Death | TaskFailure
+        self, asking: _Asking, index: int, answer: Results | Death | TaskFailure
     ) -> Iterator[ExampleResult]:
         if isinstance(answer, tuple):
             yield from answer
-        elif len(batch) > 1:
-            # One of the examples killed the process. Run each alone to find out which.
-            for index in batch:
-                yield from self._results(asking, (index,), self._alone(asking, index, self._job))
         elif isinstance(answer, TaskFailure):
-            yield failed_result(batch[0], answer.error)
+            yield failed_result(index, answer.error)
         else:
-            yield self._deadly(asking, batch[0])
+            yield self._deadly(asking, index)
 
     def _alone(
         self, asking: _Asking, index: int, job: Job, patience: int = 1
-    ) -> BatchResult | Death | TaskFailure:
+    ) -> Results | Death | TaskFailure:
         seconds = self._settings.example_seconds * patience
         return asking.ask(seconds, self._work, job, (index,))
 
@@ -208,7 +203,7 @@ class ExampleRunner:
             return failed_result(index, RuntimeError(f"drawing the program ended in {answer.reason}"))
         source, tags = answer
 
-        def judge(paths: tuple[Path, ...]) -> BatchResult | Death | TaskFailure:
+        def judge(paths: tuple[Path, ...]) -> Results | Death | TaskFailure:
             # Finding out which known bugs it shows takes time, and does not help here.
             return self._alone(asking, index, replace(job, paths=paths, attribute=False))
 
@@ -252,7 +247,7 @@ class ExampleRunner:
         return result
 
 
-def _with_remark(answer: BatchResult | Death | TaskFailure, remark: str) -> BatchResult | Death | TaskFailure:
+def _with_remark(answer: Results | Death | TaskFailure, remark: str) -> Results | Death | TaskFailure:
     """Add to every finding why it may be known."""
     if not isinstance(answer, tuple):
         return answer

@@ -20,8 +20,8 @@ from exportdiff.judging.places.subject import subject
 from exportdiff.runtime.observing.aliasing import OUTPUT
 from exportdiff.runtime.observing.logged_values import in_words
 from exportdiff.runtime.paths import same_operators
+from exportdiff.runtime.paths.backends import runner_of
 from exportdiff.runtime.paths.run.logged_sides import log_eager, log_path
-from exportdiff.runtime.paths.runners import RUNNERS
 
 if TYPE_CHECKING:
     from exportdiff.core.case import Case
@@ -87,7 +87,7 @@ def _place(
 
 def _interpreted(path: Path) -> Path:
     """Return the path itself, or for machine code one that runs the same graphs operator by operator."""
-    by = RUNNERS[path.runner].interpreted
+    by = runner_of(path).interpreted
     return path if by is None else replace(path, mode=by[0], runner=by[1])
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from exportdiff.fuzzing.campaign.campaign import Campaign
 from exportdiff.fuzzing.campaign.events import ExampleDone
 from exportdiff.fuzzing.campaign.settings import CampaignSettings
-from exportdiff.fuzzing.campaign.worker import Job, run_batch
+from exportdiff.fuzzing.campaign.worker import Job, run_examples
 from exportdiff.lab.bench.figures import Figure, Result
 from exportdiff.lab.bench.records import warm_up
 from exportdiff.runtime.processes.child import Death, TaskFailure
@@ -83,7 +83,7 @@ def _judge_and_weigh(job: Job, indices: tuple[int, ...]) -> float:
     """Judge some programs, and return the megabytes of memory of this process alone."""
     gc.disable()
     warm_up(job.paths)
-    run_batch(job, indices)
+    run_examples(job, indices)
     return _own_bytes() / MEGABYTE
 
 

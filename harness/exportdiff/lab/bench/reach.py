@@ -16,7 +16,7 @@ from importlib.util import find_spec
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
-from exportdiff.fuzzing.campaign.worker import Job, run_batch
+from exportdiff.fuzzing.campaign.worker import Job, run_examples
 from exportdiff.lab.bench.figures import Figure, Result, Rows
 from exportdiff.lab.bench.records import warm_up
 from exportdiff.lab.bench.threads import in_threads
@@ -95,7 +95,7 @@ def run_covered(job: Job, seconds: float, first: int, step: int) -> tuple[int, d
         if time.monotonic() >= ends:
             break
         start = (first + number * step) * BATCH
-        run_batch(job, tuple(range(start, start + BATCH)))
+        run_examples(job, tuple(range(start, start + BATCH)))
     cover.stop()
     with tempfile.TemporaryDirectory() as folder, redirect_stdout(io.StringIO()):
         report = pathlib.Path(folder, "report.json")

@@ -1,7 +1,7 @@
 """Frees what torch keeps of judged programs, so that a worker does not become slower or larger.
 
 Objects that are still referred to after the collection are frozen, and never freed: most of them are caches,
-and traversing them after every batch would cost as much as the collection.
+and traversing them every time would cost as much as the collection.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from torch._dynamo.utils import CleanupManager
 from torch.fx import graph_module
 from torch.utils import _pytree as pytree
 
-from exportdiff.core.case import MODULE_PREFIX, sources_forgotten
+from exportdiff.core.case import is_of_program, sources_forgotten
 from exportdiff.runtime.observing.caches import forget_compiled, forget_last_export, forget_predictions
 
 if TYPE_CHECKING:
@@ -106,7 +106,7 @@ def _forget_imported_modules() -> None:
 def _forget_registered_containers() -> None:
     """Remove the dataclasses of programs from the table of containers that torch flattens."""
     python_types = pytree.SERIALIZED_TYPE_TO_PYTHON_TYPE
-    for kind in [kind for kind in pytree.SUPPORTED_NODES if kind.__module__.startswith(MODULE_PREFIX)]:
+    for kind in [kind for kind in pytree.SUPPORTED_NODES if is_of_program(kind.__module__)]:
         del pytree.SUPPORTED_NODES[kind]
         pytree.SUPPORTED_SERIALIZED_TYPES.pop(kind, None)
         getattr(pytree, "CONSTANT_NODES", set()).discard(kind)

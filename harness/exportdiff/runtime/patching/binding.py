@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import builtins
 import dis
 import importlib.util
 import sys
@@ -17,24 +16,25 @@ if TYPE_CHECKING:
 
 
 def check_bound(
-    fixes: str, path: str, code: CodeType, before: Iterable[CodeType], names: Mapping[str, object]
+    place: str, reads: Iterable[str], before: Iterable[CodeType], bound: Mapping[str, object]
 ) -> None:
     """Raise FixError if new code reads a name, imports a module, or reads a member that does not exist.
 
-    ``names``: the globals of the code, by name; builtins need not be among them. To the compiler, a missing
-    variable of an enclosing function is a global, so it is found too. Names that the old code also reads do
-    not count: torch may bind them later.
+    ``place``: the beginning of the message. ``reads``: what the new code reads. ``bound``: its globals and
+    the builtins, by name. To the compiler, a missing variable of an enclosing function is a global, so it is
+    found too. Names that the old code also reads do not count: torch may bind them later.
     """
-    bound = {**vars(builtins), **names}
-    known = {name for old in before for name in _reads(old)}
-    for name in sorted(_reads(code) - known):
-        if not _is_there(name, bound):
-            raise FixError(f"{fixes}: {path}, {code.co_qualname} of this torch has no name {name!r}")
+    doubtful = {name for name in reads if _is_not_imported(name) or not _is_there(name, bound)}
+    if doubtful:  # only then, because to find what old code reads takes time
+        doubtful -= {name for old in before for name in names_read(old)}
+    missing = sorted(name for name in doubtful if not _is_there(name, bound))
+    if missing:
+        raise FixError(f"{place} of this torch has no name {missing[0]!r}")
 
 
 @cache
-def _reads(code: CodeType) -> frozenset[str]:
-    """Return the names that code reads. Cached, because sets of fixes share most of their code."""
+def names_read(code: CodeType) -> frozenset[str]:
+    """Return what code reads: names, members and imports. Takes a millisecond or more."""
     return frozenset(_yield_reads(code))
 
 
@@ -77,6 +77,12 @@ def _yield_reads(code: CodeType) -> Iterator[str]:
 
 _NO_OPERATION = ("CACHE", "PUSH_NULL", "PRECALL", "EXTENDED_ARG", "NOP")
 """What may stand between the loading of a name and that of its member."""
+
+
+def _is_not_imported(name: str) -> bool:
+    """Whether code imports a module that is not loaded: to look for it imports the packages around it."""
+    module, colon, _ = name.partition(":")
+    return bool(colon and module) and module not in sys.modules
 
 
 def _is_there(name: str, bound: Mapping[str, object]) -> bool:

@@ -8,6 +8,7 @@ from functools import cache
 from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, TypeAlias
 
+from exportdiff.runtime.patching.binding import names_read
 from exportdiff.runtime.patching.fix import FixError
 from exportdiff.runtime.patching.placing import Chunk
 from exportdiff.runtime.patching.source import lines_of, source_of
@@ -32,6 +33,8 @@ class Changed:
     """The names of the fixes, separated by commas."""
     lines: tuple[tuple[int, str], ...]
     """The lines of the patched file that fixes have changed, each with the name of the fix."""
+    reads: tuple[tuple[CodeType, frozenset[str]], ...]
+    """What the code of each changed or added function reads, see ``names_read``."""
 
 
 @cache
@@ -59,7 +62,16 @@ def changed_by(file: str, chunk: Chunk) -> Changed:
     new = [node for node in tree.body if _is_new(node, text.added)]
     body = ast.Module(new, [])
     added = compile(body, file, "exec", dont_inherit=True) if new else None
-    return Changed(tuple(codes), added, chunk.fix_names, tuple(text.owners.items()))
+    functions = (*(code for _, code in codes), *_constants(added))
+    reads = tuple((code, names_read(code)) for code in functions)
+    return Changed(tuple(codes), added, chunk.fix_names, tuple(text.owners.items()), reads)
+
+
+def _constants(code: CodeType | None) -> Iterator[CodeType]:
+    """Yield the functions and classes that code defines, without those inside of them."""
+    for const in code.co_consts if code is not None else ():
+        if isinstance(const, CodeType):
+            yield const
 
 
 class _Text:
@@ -134,9 +146,7 @@ def added_names(module: ModuleType, own: Mapping[str, object], changed: Changed)
 
 def _functions(code: CodeType) -> Iterator[tuple[CodeType, set[int]]]:
     """Yield each function in a code object, and the lines of the function."""
-    for const in code.co_consts:
-        if not isinstance(const, CodeType):
-            continue
+    for const in _constants(code):
         yield from _functions(const)
         if const.co_flags & _OPTIMIZED:
             yield const, _span(const)
@@ -148,7 +158,6 @@ _OPTIMIZED = 0x1
 
 def _span(code: CodeType) -> set[int]:
     lines = {line for _, _, line in code.co_lines() if line}
-    for const in code.co_consts:
-        if isinstance(const, CodeType):
-            lines |= _span(const)
+    for const in _constants(code):
+        lines |= _span(const)
     return set(range(code.co_firstlineno, max(lines, default=code.co_firstlineno) + 1))

@@ -5,6 +5,7 @@ Each function that a patch changes gets the code that it has in the patched file
 
 from __future__ import annotations
 
+import builtins
 import importlib
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -170,16 +171,19 @@ def _patched(fixes: tuple[Fix, ...]) -> _Patched:
         _check_names(path, [(changed.fix_names, added[id(changed)]) for changed in chunks])
         bound = {**own, **{name: value for new in added.values() for name, value in new.items()}}
         ours |= bound.keys() - own.keys()
+        readable = {**vars(builtins), **bound}
         functions_of = live[str(module.__file__)]
         earlier = calls_with_old_code(
             path, [each for changed in chunks for each in changed.codes], functions_of
         )
         for changed in chunks:
             here, lines = tuple(changed.fix_names.split(", ")), dict(changed.lines)
+            reads = dict(changed.reads)
             for key, code in changed.codes:
                 functions = functions_of.get(key, [])
                 if not is_nested(code):  # else it is part of the code of the function around it
-                    check_bound(changed.fix_names, path, code, [each.__code__ for each in functions], bound)
+                    place = f"{changed.fix_names}: {path}, {code.co_qualname}"
+                    check_bound(place, reads[code], [each.__code__ for each in functions], readable)
                 elif outermost(code) in earlier:
                     functions = []
                 codes.extend((function, code) for function in functions)
@@ -187,7 +191,9 @@ def _patched(fixes: tuple[Fix, ...]) -> _Patched:
                 lines_of |= {id(each): lines for each in _inside(code)}
             for name, value in added[id(changed)].items():
                 if isinstance(value, FunctionType) and value.__globals__ is module.__dict__:
-                    check_bound(changed.fix_names, path, value.__code__, [], bound)
+                    place = f"{changed.fix_names}: {path}, {name}"
+                    # What a new decorator returns is checked as a part of the decorator.
+                    check_bound(place, reads.get(value.__code__, ()), [], readable)
                     fixes_of |= dict.fromkeys(map(id, _inside(value.__code__)), here)
                     lines_of |= {id(each): lines for each in _inside(value.__code__)}
                 names.append((module.__dict__, name, value))

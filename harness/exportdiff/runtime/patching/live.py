@@ -22,12 +22,15 @@ def live_functions(files: Collection[str]) -> Mapping[str, Mapping[Key, list[Fun
     missing = set(files) - set(_LIVE)
     if missing:
         _LIVE.update({file: defaultdict(list) for file in missing})
+        frozen = gc.get_freeze_count()
         gc.unfreeze()  # get_objects does not list frozen objects
         for each in gc.get_objects():
             # With isinstance, some of torch's objects would print a warning.
             if type(each) is FunctionType and each.__code__.co_filename in missing:
                 code = each.__code__
                 _LIVE[code.co_filename][code.co_qualname, code.co_firstlineno].append(each)
+        if frozen:
+            gc.freeze()  # or each collection of garbage would take a third of a second
     return _LIVE
 
 

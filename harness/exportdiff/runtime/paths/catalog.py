@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pathlib
+import re
 import sys
 from dataclasses import replace
 from functools import cache
@@ -11,6 +12,8 @@ from typing import TYPE_CHECKING
 from exportdiff.core.lazy import torch
 from exportdiff.core.path import Path
 from exportdiff.core.torch_versions import has, torch_version
+from exportdiff.runtime.paths import backends
+from exportdiff.runtime.paths.backends import mode_of, runner_of
 from exportdiff.runtime.paths.modes import MODES
 from exportdiff.runtime.paths.parsing import is_pattern, parse
 from exportdiff.runtime.paths.runners import RUNNERS
@@ -63,7 +66,7 @@ def left_out(globs: Iterable[str] = ()) -> dict[str, tuple[str, ...]]:
 @cache
 def lacks(path: Path) -> tuple[str, ...]:
     """Return the names that the path needs and this torch lacks; empty: the path can run."""
-    needed = [MODES[path.mode].needs, RUNNERS[path.runner].needs]
+    needed = [mode_of(path.mode).needs, runner_of(path).needs]
     needed += [TRANSFORMS[name].needs for name in path.transforms]
     return tuple(dict.fromkeys(name for names in needed for name in names if not has(name)))
 
@@ -98,17 +101,35 @@ def select_paths(globs: Iterable[str], devices: Sequence[str] = ("cpu",)) -> tup
     """Return the paths that any of the patterns matches; all listed ones without patterns.
 
     A pattern without wildcards may name any path that ``parse`` accepts; such paths come after the listed
-    ones. Raises ValueError for a pattern that names no path, and for a path that this torch lacks.
+    ones. A pattern that begins with the name of a backend matches the paths of that backend, which are not
+    listed. Raises ValueError for a pattern that names no path, and for a path that this torch or this
+    environment lacks.
     """
     everything = all_paths(devices)
     chosen: dict[Path, None] = {}
     patterns = list(globs)
     for glob in patterns:
-        chosen |= dict.fromkeys(_matching(glob, everything) or _named(glob, devices))
+        listed = everything if (name := _backend_in(glob)) is None else _of_backend(name, glob, devices)
+        chosen |= dict.fromkeys(_matching(glob, listed) or _named(glob, devices))
     if not patterns:
         return everything
     further = tuple(path for path in chosen if path not in everything)
     return (*(path for path in everything if path in chosen), *further)
+
+
+def _backend_in(glob: str) -> str | None:
+    """Return the name of the backend with which a pattern begins; None if it begins with another name."""
+    name = re.split("[+:@]", glob, maxsplit=1)[0]
+    return name if name not in MODES and backends.is_mode(name) else None
+
+
+def _of_backend(name: str, glob: str, devices: Sequence[str]) -> tuple[Path, ...]:
+    """Return the paths of a backend without transforms. Raises ValueError if it is not installed."""
+    found, lacking_here = backends.backend(name), backends.lacking(name)
+    if found is None or lacking_here:
+        install = "" if found is None else found.install
+        raise ValueError(f"{glob!r} needs {', '.join(lacking_here)}, not installed here: {install}")
+    return tuple(parse(f"{name}:{runner}@{device}") for device in devices for runner in found.runners)
 
 
 def _matching(glob: str, listed: Sequence[Path]) -> tuple[Path, ...]:
@@ -162,13 +183,13 @@ def _changes_eager(transform: Transform) -> bool:
 def not_promised(path: Path) -> frozenset[Aspect]:
     """Return what is not compared on the path."""
     of_transforms = (TRANSFORMS[name].not_promised for name in path.transforms)
-    return frozenset(RUNNERS[path.runner].not_promised).union(*of_transforms)
+    return frozenset(runner_of(path).not_promised).union(*of_transforms)
 
 
 def same_operators(path: Path) -> bool:
     """Whether transforms and runner keep the operators that eager runs."""
     kept = all(TRANSFORMS[name].same_operators for name in path.transforms)
-    return kept and RUNNERS[path.runner].same_operators
+    return kept and runner_of(path).same_operators
 
 
 def for_inference(path: Path) -> bool:
@@ -198,8 +219,8 @@ def exports_again(path: Path) -> bool:
 
 def cost(path: Path) -> float:
     """Return about how many milliseconds the path takes, for a model of the usual size, without eager."""
-    own = RUNNERS[path.runner].cost
-    base = MODES[path.mode].cost if own is None else own
+    own = runner_of(path).cost
+    base = mode_of(path.mode).cost if own is None else own
     return base + sum(TRANSFORMS[name].cost for name in path.transforms)
 
 
@@ -207,7 +228,7 @@ def promise(path: Path) -> str:
     """Return what the last transform promises, or else the runner, in a line."""
     if path.transforms:
         return TRANSFORMS[path.transforms[-1]].promise
-    return RUNNERS[path.runner].promise
+    return runner_of(path).promise
 
 
 def is_listed(path: Path) -> bool:

@@ -39,6 +39,8 @@ class Mode:
     """In a repro file: the function that exports."""
     needs: tuple[str, ...] = ()
     """Names of torch that it uses and not every supported version has; without one its paths are left out."""
+    deviations: frozenset[str] | None = None
+    """Of a backend: the kinds of deviation that it promises to notice. None: those of PROMISED_DEVIATIONS."""
 
 
 MODES: dict[str, Mode] = {}

@@ -1,8 +1,8 @@
-"""What Inductor made: settings, and a package as a module."""
+"""What Inductor or a backend made: settings, and a callable as a module."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import torch
 
@@ -20,13 +20,18 @@ def numbers_of_eager() -> AbstractContextManager[None]:
 
 
 class Packaged(torch.nn.Module):
-    """What AOTInductor made, as a module without named state."""
+    """What AOTInductor or a backend made, as a module without named state."""
 
     def __init__(self, run: Callable[..., object]) -> None:
-        """Keep the callable that AOTInductor returned."""
+        """Keep the callable."""
         super().__init__()
         self.run = run
 
     def forward(self, *args: object, **kwargs: object) -> object:
         """Call it."""
         return self.run(*args, **kwargs)
+
+
+def as_module(made: Any) -> torch.nn.Module:
+    """Return what a runner made; a function of a backend becomes a module without named state."""
+    return made if isinstance(made, torch.nn.Module) else Packaged(made)

@@ -6,8 +6,9 @@ import re
 from typing import TYPE_CHECKING
 
 from exportdiff.core.path import Path
+from exportdiff.runtime.paths import backends
+from exportdiff.runtime.paths.backends import mode_of, runner_of
 from exportdiff.runtime.paths.modes import MODES
-from exportdiff.runtime.paths.runners import RUNNERS
 from exportdiff.runtime.paths.transforms import ORDER, TRANSFORMS
 
 if TYPE_CHECKING:
@@ -26,9 +27,10 @@ def parse(text: str) -> Path:
         raise ValueError(f"{text!r} is not a path; one is written nonstrict:module@cpu")
     mode, runner = match["mode"], match["runner"]
     transforms = tuple(match["transforms"].split("+")[1:])
-    if mode not in MODES:
-        raise ValueError(f"{text!r}: no mode {mode!r}; there are {', '.join(MODES)}")
-    runners = [each.name for each in RUNNERS.values() if mode in each.modes]
+    if not backends.is_mode(mode):
+        known = ", ".join((*MODES, *backends.names()))
+        raise ValueError(f"{text!r}: no mode {mode!r}; there are {known}")
+    runners = backends.runners_of(mode)
     if runner not in runners:
         raise ValueError(f"{text!r}: no runner {runner!r} for {mode}; there are {', '.join(runners)}")
     path = Path(mode, runner, transforms, match["device"] or "cpu")
@@ -59,8 +61,8 @@ def _problems(path: Path) -> Iterator[str]:
 
 
 def _problems_of(name: str, path: Path) -> Iterator[str]:
-    transform, runner = TRANSFORMS[name], RUNNERS[path.runner]
-    if MODES[path.mode].export is None and transform.at != "case":
+    transform, runner = TRANSFORMS[name], runner_of(path)
+    if mode_of(path.mode).export is None and transform.at != "case":
         yield f"{name!r} transforms what is exported, and {path.mode} exports nothing"
     if transform.at == "module" and "state" in runner.not_promised:
         yield f"{name!r} transforms a module with state, and {runner.name} returns none"

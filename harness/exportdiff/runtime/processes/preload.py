@@ -33,6 +33,7 @@ MODULES = (
     "torch._functorch.compilers",
     "torch._inductor.codecache",
     "torch.distributed.pipelining",
+    "sympy.tensor.tensor",
     "networkx",
     "hypothesis",
 )

@@ -13,7 +13,7 @@ from exportdiff.interfaces.reports.commands import check_command
 from exportdiff.interfaces.reports.model_report import HEADINGS
 from exportdiff.interfaces.reports.page.environment import environment
 from exportdiff.interfaces.wording import counted
-from exportdiff.runtime.paths.runners import RUNNERS
+from exportdiff.runtime.paths.backends import runner_of
 
 if TYPE_CHECKING:
     import pathlib
@@ -107,5 +107,4 @@ def _title(row: ModuleRow) -> str:
 
 def _is_machine_code(finding: Finding) -> bool:
     """Whether the path column shows graphs before they become machine code."""
-    runner = RUNNERS.get(finding.runner)
-    return runner is not None and runner.interpreted is not None
+    return runner_of(finding.path).interpreted is not None

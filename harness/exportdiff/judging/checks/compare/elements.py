@@ -66,6 +66,17 @@ def is_rounding(a: Values, b: Values, exact: Values | None, eps: float) -> bool:
     return _within(a, b, exact, 2 * lost, UNITS * eps)
 
 
+def largest_error(a: Values, b: Values, exact: Values | None) -> float:
+    """Return the largest distance of ``b`` from the float64 reference, or else from eager's tensor ``a``.
+
+    It is infinite where one of the two is not finite and the other differs.
+    """
+    if exact is None or exact.shape != a.shape:
+        exact = a
+    found = (_distance(_wide(theirs), _target(true, ours)) for _, (ours, theirs, true) in parts(a, b, exact))
+    return max((float(each.max(initial=0.0)) for each in found), default=0.0)
+
+
 def largest_magnitude(a: Values) -> float:
     """Return the largest absolute value of the finite elements; 0 if there is none."""
     return max((_largest(np.abs(_wide(ours))) for _, (ours,) in parts(a)), default=0.0)

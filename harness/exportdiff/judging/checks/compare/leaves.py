@@ -12,6 +12,7 @@ from exportdiff.core.difference import MEASURED, Amount
 from exportdiff.judging.checks.compare.elements import (
     furthest,
     is_rounding,
+    largest_error,
     largest_magnitude,
     signs_of_zero_differ,
 )
@@ -79,6 +80,8 @@ class ValuesDiffer(LeafDifference):
     """The largest absolute value of eager's finite elements."""
     tolerated: float = field(metadata=MEASURED)
     """The difference that ``torch.testing.assert_close`` tolerates by default."""
+    error: float = field(metadata=MEASURED, default=math.inf)
+    """The largest distance from the float64 reference; from eager where there is none."""
 
     @property
     def amount(self) -> Amount:
@@ -210,6 +213,7 @@ def _compare_values(expected: TensorSnapshot, seen: TensorSnapshot) -> LeafDiffe
         eps = _EPS.get(expected.dtype, 2.0**-23)
         close = a.dtype.kind in "fc" and is_rounding(a, b, expected.exact, eps)
         largest = largest_magnitude(a)
+        error = largest_error(a, b, expected.exact)
     return ValuesDiffer(
         "rounding" if close else "value",
         found.ours,
@@ -221,6 +225,7 @@ def _compare_values(expected: TensorSnapshot, seen: TensorSnapshot) -> LeafDiffe
         apart=found.apart,
         largest=largest,
         tolerated=default_tolerance(expected.dtype, largest),
+        error=error,
     )
 
 

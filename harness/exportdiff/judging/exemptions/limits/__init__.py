@@ -29,11 +29,4 @@ LIMITS: tuple[Limit, ...] = (
 """In the order in which they are asked: the first one that covers a difference gives its name."""
 
 
-def limit_for(compared: Comparison) -> Limit | None:
-    """Return the first limit that covers a difference; None if it is a finding."""
-    compiles = compared.path.mode == "compile"
-    limits = [limit for limit in LIMITS if limit.everywhere or not compiles]
-    return next((limit for limit in limits if limit.covers(compared)), None)
-
-
-__all__ = ["LIMITS", "Comparison", "Limit", "limit_for"]
+__all__ = ["LIMITS", "Comparison", "Limit"]

@@ -80,7 +80,7 @@ def other_metadata_is_static(compared: Comparison) -> bool:
     if not isinstance(evidence, WrongAnswer):
         return False
     kind = evidence.altered.deviation
-    return kind in METADATA | CONTEXTS and kind not in PROMISED_DEVIATIONS[compared.path.mode]
+    return kind in METADATA | CONTEXTS and kind not in PROMISED_DEVIATIONS.get(compared.path.mode, ())
 
 
 @limit(

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from exportdiff.runtime.inputs.copies import CALLS
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
@@ -15,7 +17,8 @@ if TYPE_CHECKING:
 def without(seen: ExportedObservation, aspects: Iterable[Aspect]) -> ExportedObservation:
     """Return the observation as if these aspects had not been observed."""
     for aspect in aspects:
-        seen = _WITHOUT[aspect](seen)
+        if aspect in _WITHOUT:
+            seen = _WITHOUT[aspect](seen)
     return seen
 
 
@@ -31,4 +34,6 @@ _WITHOUT: dict[Aspect, Callable[[ExportedObservation], ExportedObservation]] = {
     "edits": lambda seen: replace(seen, edited=None, mutation_probes=(), backward_after_writes=None),
     "predictions": lambda seen: replace(seen, predictions=()),
     "deviations": lambda seen: replace(seen, deviations=()),
+    "sizes": lambda seen: replace(seen, calls=seen.calls[:CALLS], small_calls=()),
 }
+"""The other aspects differ from eager's in single facts: judging/promises.py takes these from eager."""

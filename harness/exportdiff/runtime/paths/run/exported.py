@@ -18,6 +18,7 @@ from exportdiff.runtime.observing.process_state import restore_modes, use_thread
 from exportdiff.runtime.observing.python_state import PythonState
 from exportdiff.runtime.observing.saved_tensors import SavedModule, SavedTensors
 from exportdiff.runtime.observing.tensors import snapshot, state_snapshot
+from exportdiff.runtime.paths.backends import mode_of, runner_of
 from exportdiff.runtime.paths.catalog import (
     exports_again,
     for_inference,
@@ -27,7 +28,7 @@ from exportdiff.runtime.paths.catalog import (
     same_operators,
 )
 from exportdiff.runtime.paths.dynamic_sizes import may_narrow
-from exportdiff.runtime.paths.modes import MODES
+from exportdiff.runtime.paths.packaged import as_module
 from exportdiff.runtime.paths.read.graph_inputs import placeholders, written_back
 from exportdiff.runtime.paths.read.listing import base_name
 from exportdiff.runtime.paths.read.predictions import predictions
@@ -39,7 +40,6 @@ from exportdiff.runtime.paths.run.freeing import free_path_memory
 from exportdiff.runtime.paths.run.leftovers import kept_weights
 from exportdiff.runtime.paths.run.model_calls import ModelCaller, plan_calls, run_calls
 from exportdiff.runtime.paths.run.sizes import dynamic_dimensions
-from exportdiff.runtime.paths.runners import RUNNERS
 from exportdiff.runtime.paths.transforms.apply import (
     edit_module,
     export_arguments,
@@ -111,7 +111,7 @@ class _Exported:
 
 
 def _export(case: Case, path: Path, clock: Stopwatch, modes: Collection[str]) -> _Exported:
-    export = MODES[path.mode].export
+    export = mode_of(path.mode).export
     assert export is not None, "the modes without an export are observed elsewhere"
     model, examples = build(case, path.device)
     inputs = examples.fresh()
@@ -185,7 +185,7 @@ def _lower_and_run(
         with clock, capture_output() as printed, export_settings(path):
             try:
                 final = transform_program(path, program, extra)
-                made = final if takes_program(path) else RUNNERS[path.runner].function(final)
+                made = final if takes_program(path) else as_module(runner_of(path).function(final))
                 lowered = transform_module(path, made, final, extra)
             except Exception as error:
                 refused = failure(error, "lower")
@@ -207,7 +207,7 @@ def _lower_and_run(
     if common.rebuilt is not None and common.rebuilt.cycle:
         return common  # it has no end of names: nothing more can be observed
     before, saved = state_snapshot(lowered), frozenset(map(base_name, lowered.state_dict()))
-    copies = RUNNERS[path.runner].copies
+    copies = runner_of(path).copies
     common = replace(
         common, still_shared=shared_with_copies(path, program, final, made, lowered, runner_copies=copies)
     )

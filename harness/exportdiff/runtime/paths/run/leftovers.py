@@ -11,8 +11,7 @@ from exportdiff.runtime.inputs.copies import build
 from exportdiff.runtime.observing.captured_output import capture_output
 from exportdiff.runtime.observing.process_state import restore_modes
 from exportdiff.runtime.observing.tensors import named_state
-from exportdiff.runtime.paths.modes import MODES
-from exportdiff.runtime.paths.runners import RUNNERS
+from exportdiff.runtime.paths.backends import mode_of, runner_of
 from exportdiff.runtime.paths.transforms.apply import export_arguments, extra_arguments, transform_program
 
 if TYPE_CHECKING:
@@ -52,10 +51,10 @@ def _weights_of_run(
 
 
 def _lowered(case: Case, path: Path, model: nn.Module, inputs: Inputs) -> Any:
-    export = MODES[path.mode].export
+    export = mode_of(path.mode).export
     assert export is not None, "the modes without an export have no such path"
     program = export(model, inputs, case.shapes(), export_arguments(path, model))
-    return RUNNERS[path.runner].function(transform_program(path, program, extra_arguments(path, case)))
+    return runner_of(path).function(transform_program(path, program, extra_arguments(path, case)))
 
 
 def _living(weights: Mapping[str, weakref.ref[torch.Tensor]]) -> set[str]:

@@ -15,11 +15,10 @@ from exportdiff.runtime.observing.caches import forget_compiled
 from exportdiff.runtime.observing.captured_output import capture_output
 from exportdiff.runtime.observing.process_state import restore_modes
 from exportdiff.runtime.observing.tensors import state_snapshot
-from exportdiff.runtime.paths.modes import MODES
+from exportdiff.runtime.paths.backends import mode_of, runner_of
 from exportdiff.runtime.paths.run.compiled import dynamo_settings
 from exportdiff.runtime.paths.run.logged import LoggedRun, Side, failed, run_logged
 from exportdiff.runtime.paths.run.pipelined import flat
-from exportdiff.runtime.paths.runners import RUNNERS
 from exportdiff.runtime.paths.transforms.apply import (
     called_in_settings,
     edit_module,
@@ -59,14 +58,14 @@ def log_path(case: Case, path: Path, wanted: WantedCalls) -> LoggedRun:
         with restore_modes(), capture_output():
             try:
                 if path.mode == "compile":
-                    run = RUNNERS[path.runner].function(side.model)
+                    run = runner_of(path).function(side.model)
                     side = replace(side, run=run, restarts=True, compiles=True)
                 elif path.mode == "pipeline":
                     inputs = side.examples.fresh()
-                    pipe = RUNNERS[path.runner].function(side.model, inputs.args, inputs.kwargs)
+                    pipe = runner_of(path).function(side.model, inputs.args, inputs.kwargs)
                     side = replace(side, model=nn.Module(), run=flat(pipe))
                 else:
-                    export = MODES[path.mode].export
+                    export = mode_of(path.mode).export
                     assert export is not None, "the other modes are handled above"
                     inputs, further = side.examples.fresh(), export_arguments(path, side.model)
                     extra = extra_arguments(path, case)
@@ -74,7 +73,7 @@ def log_path(case: Case, path: Path, wanted: WantedCalls) -> LoggedRun:
                         program = export(side.model, inputs, case.shapes(), further)
                         stage = "lower"
                         final = transform_program(path, program, extra)
-                        made = final if takes_program(path) else RUNNERS[path.runner].function(final)
+                        made = final if takes_program(path) else runner_of(path).function(final)
                         made = transform_module(path, made, final, extra)
                     lowered = edit_module(path, made, extra)
                     side = replace(side, model=lowered, run=lowered)

@@ -25,7 +25,7 @@ from exportdiff.runtime.observing.process_state import (
 from exportdiff.runtime.observing.roles import Roles
 from exportdiff.runtime.observing.saved_tensors import SavedModule, SavedTensors
 from exportdiff.runtime.observing.tensors import flatten, state_snapshot, tree_snapshot
-from exportdiff.runtime.paths.modes import MODES
+from exportdiff.runtime.paths.backends import mode_of
 from exportdiff.runtime.paths.run.informative import informative_first
 
 if TYPE_CHECKING:
@@ -252,18 +252,14 @@ def _small_calls(
 def _start(model: nn.Module, mode: str) -> SavedModule | Checkpoint:
     """Keep the state of a model, to restore it after a call; without a ``mode`` it is eager."""
     # The model itself may change its lists and dicts; in an exported program these are constants.
-    exports = bool(mode) and MODES[mode].export is not None
+    exports = bool(mode) and mode_of(mode).export is not None
     return SavedModule(model) if exports else Checkpoint(model)
 
 
 def plan_calls(state: State, examples: Examples, modes: Iterable[str], case: Case) -> CallPlan:
     """Plan what to do after the ordinary calls, from the state of a fresh model."""
     limit = None if case.thorough else DEVIATING_CALLS
-    names = {
-        mode: frozenset(DEVIATIONS) if case.thorough else PROMISED_DEVIATIONS[mode]
-        for mode in PROMISED_DEVIATIONS
-        if mode in modes
-    }
+    names = {mode: _deviations_of(mode, case) for mode in _in_order(modes)}
     ways = dict.fromkeys(names.values())
     in_order = (
         informative_first(examples.deviations(some, case.source), case, examples.device, "operators", TRIED)
@@ -271,6 +267,21 @@ def plan_calls(state: State, examples: Examples, modes: Iterable[str], case: Cas
     )
     chosen = {one.key: one for each in in_order for one in each[:limit]}
     return CallPlan(plan_edits(state), tuple(chosen.values()), names, examples.small_calls)
+
+
+def _in_order(modes: Iterable[str]) -> list[str]:
+    """Return the modes with promised deviations in the order of the table; those of backends come last."""
+    given = set(modes)
+    own = [mode for mode in PROMISED_DEVIATIONS if mode in given]
+    return [*own, *sorted(mode for mode in given if mode_of(mode).deviations is not None)]
+
+
+def _deviations_of(mode: str, case: Case) -> frozenset[str]:
+    """Return the kinds of deviation to try on a mode."""
+    of_backend = mode_of(mode).deviations
+    if of_backend is not None:
+        return of_backend
+    return frozenset(DEVIATIONS) if case.thorough else PROMISED_DEVIATIONS[mode]
 
 
 TRIED = 8

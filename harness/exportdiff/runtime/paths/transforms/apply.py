@@ -95,7 +95,8 @@ def applies(case: Case, path: Path) -> bool:
 
 def exports_sizes_of_case(path: Path) -> bool:
     """Whether a path exports the case with its own dynamic shapes, and fixes all other sizes."""
-    exports = MODES[path.mode].export is not None
+    mode = MODES.get(path.mode)  # None: a backend, which exports
+    exports = mode is None or mode.export is not None
     return exports and not any(each.sizes for each in _of(path, "case"))
 
 

@@ -11,8 +11,23 @@ At: TypeAlias = Literal["case", "setting", "export", "program", "module"]
 ORDER: tuple[At, ...] = ("case", "setting", "export", "program", "module")
 """The order in which transforms apply, and in which a path names them."""
 
-Aspect: TypeAlias = Literal["hierarchy", "state", "gradients", "edits", "deviations", "predictions"]
-"""A part of an observation that a transform or a runner need not keep."""
+Aspect: TypeAlias = Literal[
+    "hierarchy",
+    "state",
+    "gradients",
+    "edits",
+    "deviations",
+    "predictions",
+    "updates",
+    "writes",
+    "aliasing",
+    "history",
+    "layout",
+    "sizes",
+]
+"""A part of an observation that a transform or a runner need not keep. The last six are of backends alone:
+the updates of the state that later calls see, in-place writes to inputs, shared memory, requires_grad,
+strides, and calls with other sizes."""
 
 Function: TypeAlias = Callable[..., Any]
 

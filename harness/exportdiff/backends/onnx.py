@@ -1,0 +1,131 @@
+"""ONNX: torch.onnx.export converts an exported program, and ONNX Runtime runs the result."""
+
+from __future__ import annotations
+
+import tempfile
+from typing import TYPE_CHECKING, Any
+
+from exportdiff.judging.exemptions.backend import Backend
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+backend = Backend(
+    "onnx",
+    install="pip install 'exportdiff[onnx]'",
+    requires=("onnx", "onnxscript", "onnxruntime"),
+    packages=("onnx", "onnxscript", "onnxruntime"),
+    promises=("dynamic sizes", "keyword order"),
+    cost=1100,
+    # ONNX Runtime fuses operators, and approximates exp, tanh and erf.
+    tolerance={
+        "float32": (1e-5, 1e-6),
+        "float64": (1e-5, 1e-6),
+        "float16": (4e-3, 1e-5),
+        "bfloat16": (3e-2, 1e-5),
+    },
+)
+
+backend.refuses(
+    "operator-not-converted",
+    "torch.onnx.errors.OnnxExporterError",
+    "docs.pytorch.org, torch.onnx, 'ONNX Operators': the operators that the exporter converts; "
+    "torch/onnx/_internal/exporter/_dispatching.py",
+    pattern=r"No ONNX function found for|No decompositions registered for",
+)
+backend.refuses(
+    "no-kernel",
+    "onnxruntime.capi.onnxruntime_pybind11_state.NotImplemented",
+    "github.com/microsoft/onnxruntime, docs/OperatorKernels.md: the types that each kernel takes",
+)
+
+
+@backend.runner
+def program(ep: Any) -> Callable[..., object]:
+    """Convert and optimize; call the program that torch.onnx.export returns."""
+    import torch
+
+    made: Any = torch.onnx.export(ep, verbose=False)
+    made.initialize_inference_session()
+
+    def run(*args: Any, **kwargs: Any) -> object:
+        return _restored(ep, made(*args, **kwargs))
+
+    return run
+
+
+@backend.runner
+def plain(ep: Any) -> Callable[..., object]:
+    """Convert without optimizing; call the program that torch.onnx.export returns."""
+    import torch
+
+    made: Any = torch.onnx.export(ep, verbose=False, optimize=False)
+    made.initialize_inference_session()
+
+    def run(*args: Any, **kwargs: Any) -> object:
+        return _restored(ep, made(*args, **kwargs))
+
+    return run
+
+
+@backend.runner
+def file(ep: Any) -> Callable[..., object]:
+    """Convert and save to one file; load it into ONNX Runtime, and give it the inputs in order."""
+    import onnxruntime
+    import torch
+
+    with tempfile.TemporaryDirectory() as folder:
+        torch.onnx.export(ep, f=f"{folder}/model.onnx", verbose=False, external_data=False)
+        session = onnxruntime.InferenceSession(f"{folder}/model.onnx")
+    return _session(ep, session, by_name=False)
+
+
+@backend.runner
+def external(ep: Any) -> Callable[..., object]:
+    """Save the weights in a second file, optimize nothing at runtime; each input is given by its name."""
+    import onnxruntime
+    import torch
+
+    options = onnxruntime.SessionOptions()
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+    with tempfile.TemporaryDirectory() as folder:
+        torch.onnx.export(ep, f=f"{folder}/model.onnx", verbose=False, external_data=True)
+        session = onnxruntime.InferenceSession(f"{folder}/model.onnx", options)
+    return _session(ep, session, by_name=True)
+
+
+def _session(ep: Any, session: Any, *, by_name: bool) -> Callable[..., object]:
+    """Call a session of ONNX Runtime: its inputs are the tensors of the call, in order."""
+    import torch
+
+    wanted = [each.name for each in session.get_inputs()]
+
+    def run(*args: Any, **kwargs: Any) -> object:
+        ordered = {name: kwargs[name] for name in ep.call_spec.in_spec.child(1).context}
+        leaves = torch.utils._pytree.tree_leaves((args, ordered))
+        given = zip(ep.graph_signature.user_inputs, leaves, strict=True)
+        tensors = {name: leaf for name, leaf in given if isinstance(leaf, torch.Tensor)}
+        names = list(tensors) if by_name else wanted
+        arrays = [leaf.numpy(force=True) for leaf in tensors.values()]
+        feed = dict(zip(names, arrays, strict=True))
+        return _restored(ep, [torch.from_numpy(each) for each in session.run(None, feed)])
+
+    return run
+
+
+def _restored(ep: Any, outputs: Any) -> object:
+    """Put the outputs into the containers of the model, which ONNX does not keep."""
+    import torch
+
+    specs = [each for each in ep.graph_signature.output_specs if each.kind.name == "USER_OUTPUT"]
+    given, leaves = iter(outputs), []
+    for spec in specs:
+        fixed = isinstance(spec.arg, torch.export.graph_signature.ConstantArgument)
+        leaf = spec.arg.value if fixed else next(given)
+        is_number = isinstance(spec.arg, torch.export.graph_signature.SymIntArgument)
+        leaves.append(leaf.item() if is_number else leaf)
+    leaves += list(given)  # more than the model returns: that is a difference
+    if len(leaves) != ep.call_spec.out_spec.num_leaves:
+        return leaves
+    return torch.utils._pytree.tree_unflatten(leaves, ep.call_spec.out_spec)

@@ -1,0 +1,86 @@
+"""Takes from eager what a path does not promise, so that no check sees a difference in it.
+
+Aspects that are whole fields of an observation are removed from it (runtime/paths/run/aspects.py). Those here
+are single facts of each call.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from exportdiff.judging.checks.compare.leaves import compare_leaf
+from exportdiff.runtime.observing.tensors import TensorSnapshot
+from exportdiff.runtime.paths.catalog import not_promised
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from exportdiff.runtime.observing.observation import Call, EagerObservation, Observation
+    from exportdiff.runtime.observing.tensors import Leaf, Tree
+    from exportdiff.runtime.paths.transforms.table import Aspect
+
+_OF_LEAVES: dict[Aspect, tuple[str, ...]] = {
+    "history": ("requires_grad", "leaf"),
+    "layout": ("stride", "offset", "conj", "neg"),
+}
+"""For each aspect of tensors: the fields of a TensorSnapshot that say it."""
+
+
+def as_promised(reference: EagerObservation, seen: Observation) -> Observation:
+    """Return the observation of a path with eager's facts in place of those that it does not promise."""
+    aspects = not_promised(seen.path)
+    calls = seen.calls[: _comparable_calls(reference)] if "updates" in aspects else seen.calls
+    pairs = zip(reference.calls, calls, strict=False)
+    changed = tuple(_call(ours, theirs, aspects) for ours, theirs in pairs)
+    return replace(seen, calls=(*changed, *calls[len(changed) :]))
+
+
+def stops_because(reference: EagerObservation, seen: Observation) -> str:
+    """Return why later calls are not compared; empty if they are."""
+    fewer = "updates" in not_promised(seen.path) and _comparable_calls(reference) < len(reference.calls)
+    return (
+        f"calls of eager change its state, and {seen.path.mode} does not promise to keep it" if fewer else ""
+    )
+
+
+def _comparable_calls(reference: EagerObservation) -> int:
+    """Return the number of calls up to the first one after which eager's state is another."""
+    before = reference.before
+    for number, call in enumerate(reference.calls if before is not None else ()):
+        assert before is not None
+        ours, theirs = ({**state.tensors, **state.constants} for state in (before, call.state))
+        if ours.keys() != theirs.keys() or any(compare_leaf(ours[name], theirs[name]) for name in ours):
+            return number + 1
+    return len(reference.calls)
+
+
+def _call(ours: Call, theirs: Call, aspects: Collection[Aspect]) -> Call:
+    if "writes" in aspects:
+        theirs = replace(theirs, inputs=ours.inputs, refilled=ours.refilled)
+    if "aliasing" in aspects:
+        theirs = replace(theirs, memory=ours.memory)
+    names = [name for aspect in _OF_LEAVES if aspect in aspects for name in _OF_LEAVES[aspect]]
+    if not names:
+        return theirs
+    outputs, inputs = _tree(ours.outputs, theirs.outputs, names), _tree(ours.inputs, theirs.inputs, names)
+    return replace(theirs, outputs=outputs, inputs=inputs)
+
+
+def _tree(ours: Tree | None, theirs: Tree | None, names: list[str]) -> Any:
+    """Return a tree whose tensors have eager's values of these fields, where the shapes agree."""
+    if ours is None or theirs is None or len(ours.leaves) != len(theirs.leaves):
+        return theirs
+    pairs = zip(ours.leaves, theirs.leaves, strict=True)
+    return replace(theirs, leaves=tuple(_leaf(one, other, names) for one, other in pairs))
+
+
+def _leaf(ours: Leaf, theirs: Leaf, names: list[str]) -> Leaf:
+    one, other = ours.value, theirs.value
+    if (
+        not isinstance(one, TensorSnapshot)
+        or not isinstance(other, TensorSnapshot)
+        or one.shape != other.shape
+    ):
+        return theirs
+    return replace(theirs, value=replace(other, **{name: getattr(one, name) for name in names}))
