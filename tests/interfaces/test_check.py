@@ -491,7 +491,7 @@ def make():
 """
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.nightly)])
 def test_interrupted_it_says_so_and_leaves_no_process(number: signal.Signals, tmp_path: pathlib.Path) -> None:
     started = tmp_path / "started"
     file = tmp_path / "slow.py"

@@ -152,7 +152,7 @@ KILLS = {
 }
 
 
-@pytest.mark.parametrize("killed", KILLS)
+@pytest.mark.parametrize("killed", ["itself", pytest.param("the fork server", marks=pytest.mark.nightly)])
 def test_a_trial_that_was_killed_says_nothing_and_is_not_kept(
     corpora: pathlib.Path, capsys: pytest.CaptureFixture[str], killed: str
 ) -> None:
@@ -195,6 +195,7 @@ def test_only_what_changed_is_tried_again(corpora: pathlib.Path, capsys: pytest.
     assert fit(capsys)[1]["one"]["patch"] == "one@2.1.patch"
 
 
+@pytest.mark.nightly
 def test_fit_tries_the_torch_of_another_interpreter(
     corpora: pathlib.Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -271,6 +272,7 @@ def test_the_texts_that_fixes_change_are_recorded() -> None:
     assert recorded == recorded_texts.texts_to_record(CORPORA), f"write the file again: {command}"
 
 
+@pytest.mark.nightly
 def test_fuzz_and_faults_try_the_fixes_first_where_nobody_has(
     corpora: pathlib.Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -31,7 +31,7 @@ def found(entry: Entry, source: str) -> tuple[Finding, ...]:
 @pytest.mark.parametrize(
     "entry",
     [
-        pytest.param(entry, marks=[pytest.mark.nightly] if number % 3 else [], id=entry.name)
+        pytest.param(entry, marks=[pytest.mark.nightly] if number % 6 else [], id=entry.name)
         for number, entry in enumerate(ENTRIES)
     ],
 )

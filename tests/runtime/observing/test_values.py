@@ -142,6 +142,7 @@ before = peak()
 """
 
 
+@pytest.mark.nightly
 def test_memory_for_a_large_model_is_a_few_times_its_state() -> None:
     width = 1500
     script = JUDGES.replace("{width}", "width") + (
