@@ -4,21 +4,23 @@
 #
 # [tool.exportdiff]
 # id = "XD331"
+# former-ids = ["XD228"]
 # title = "move_to_device_pass: RuntimeError if the model calls torch.vmap"
 # harm = "obscure error"
 # reach = "occasional"
 # reach-because = "a program with torch.vmap, exported on the CPU and moved to a GPU"
-# topics = ["vmap"]
+# topics = ["vmap", "layout", "views"]
 # cause = """
 # move_to_device_pass moves the recorded fake tensors by to(); those from inside a vmapped function belong to
-# a level of vmap that has ended, and allow no operator."""
+# a level of vmap that has ended, and allow no operator. The copies that to() makes of the others have no
+# gaps, so that views are recorded with other strides."""
 # path = "nonstrict+todevice:module@cpu"
 # check = "outputs"
 # kind = "crash"
 # status = "open"
 # signatures = []
 # undetected-because = "it shows where a program really moves to another device: bench --only gpu"
-# fix = "move_to_device_moves_batched_tensors"
+# fix = "move_to_device_records_strides_of_views"
 # upstream = ""
 # upstream-searched = "2026-11-26"
 # at-fault = "torch/export/passes/__init__.py, move_to_device_pass: v.to(...) of node.meta['val']"

@@ -4,21 +4,24 @@
 #
 # [tool.exportdiff]
 # id = "XD229"
+# former-ids = ["XD237", "XD241", "XD252", "XD265", "XD323", "XD324"]
 # title = "unflatten: wrong result, and the input is overwritten, if a preserved submodule writes in place"
 # harm = "silently wrong"
 # reach = "occasional"
 # reach-because = "preserved submodules that write in place, below a block that is not"
-# topics = ["in-place"]
+# topics = ["in-place", "buffers", "dynamic-sizes", "custom-operators", "no-grad", "shared-modules"]
 # cause = """
 # The signatures of Tanh and `Triple` are preserved, that of `Block` is not. `Triple` returns nothing, so that
 # the tripled y is a result of no call. `_ModuleFrame.remap_input` makes it an argument of `Block`, although
-# `Block` computes it itself, and the caller passes x."""
+# `Block` computes it itself, and the caller passes x. Nor does it find other values that a preserved
+# submodule reads and does not get as an argument: a later value of a buffer, a result of a region or of a
+# custom operator, a dynamic size. It takes the first operand of their node."""
 # path = "nonstrict+preserve_leaves:unflatten@cpu"
 # check = "outputs"
 # kind = "mismatch"
 # status = "open"
 # signatures = [["outputs", "mismatch", "value"]]
-# fix = "unflatten_reads_what_was_written_in_place"
+# fix = "unflatten_finds_what_preserved_modules_read"
 # upstream = "https://github.com/pytorch/pytorch/pull/138669"
 # upstream-match = "place"
 # upstream-searched = "2026-11-26"

@@ -4,14 +4,16 @@
 #
 # [tool.exportdiff]
 # id = "XD279"
+# former-ids = ["XD268"]
 # title = "unflatten: uses a parameter in place of a buffer that is detached from it"
 # harm = "silently wrong"
 # reach = "occasional"
 # reach-because = "a buffer that starts as the detached parameter"
-# topics = ["tied-weights", "buffers", "no-grad"]
+# topics = ["tied-weights", "buffers", "no-grad", "dtypes"]
 # cause = """
 # unflatten identifies tensors by storage, sizes, strides and offset (`_TensorID`), so that the parameter and
-# the buffer are one. It should distinguish parameters from buffers."""
+# the buffer are one. It should distinguish parameters from buffers. It also takes a tensor for its view in
+# another dtype, and for its lazy conjugate or negative."""
 # path = "nonstrict:unflatten@cpu"
 # check = "outputs"
 # kind = "crash"

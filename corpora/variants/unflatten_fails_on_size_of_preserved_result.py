@@ -4,13 +4,13 @@
 #
 # [tool.exportdiff]
 # title = "unflatten: RuntimeError if the size of a preserved submodule's result depends on data"
-# variant-of = "unflatten_passes_tensor_for_its_size"
+# variant-of = "unflatten_asks_caller_for_what_a_child_wrote"
 # path = "nonstrict+preserve:unflatten@cpu"
 # check = "outputs"
 # kind = "crash"
 # status = "open"
 # signatures = [["outputs", "crash", "run", "RuntimeError", "The size of tensor must match the size"]]
-# fix = "unflatten_reads_sizes_of_arguments"
+# fix = "unflatten_finds_what_preserved_modules_read"
 # upstream = ""
 # at-fault = "torch/export/unflatten.py, _ModuleFrame.copy_sym_call_function: remap_input, x.args"
 #

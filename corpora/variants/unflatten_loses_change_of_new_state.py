@@ -4,13 +4,13 @@
 #
 # [tool.exportdiff]
 # title = "unflatten: the second call of a preserved submodule reads a buffer without its in-place update"
-# variant-of = "unflatten_loses_second_update_by_child"
+# variant-of = "unflatten_asks_caller_for_what_a_child_wrote"
 # path = "nonstrict+preserve:unflatten@cpu"
 # check = "outputs"
 # kind = "mismatch"
 # status = "open"
 # signatures = [["outputs", "mismatch", "value"]]
-# fix = "unflatten_writes_each_value_to_the_state"
+# fix = "unflatten_finds_what_preserved_modules_read"
 # upstream = ""
 # at-fault = "torch/export/unflatten.py, _IVals.update: graph.inserting_after(node)"
 #

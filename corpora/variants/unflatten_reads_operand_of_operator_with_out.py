@@ -10,7 +10,7 @@
 # kind = "mismatch"
 # status = "open"
 # signatures = [["outputs", "mismatch", "value"]]
-# fix = "unflatten_reads_what_was_written_in_place"
+# fix = "unflatten_finds_what_preserved_modules_read"
 # upstream = ""
 # at-fault = "torch/export/unflatten.py, _IVals.read: mf.remap_input(node.args[0])"
 #

@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # title = "unflatten: uses a buffer in place of a view of it as int32"
-# variant-of = "unflatten_reads_tensor_for_its_conjugate"
+# variant-of = "unflatten_takes_parameter_for_buffer"
 # path = "nonstrict:unflatten@cpu"
 # check = "state"
 # kind = "mismatch"

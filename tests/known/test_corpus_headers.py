@@ -54,6 +54,8 @@ def test_a_variant_has_the_fix_of_its_root_cause() -> None:
 
 
 ALIKE = {
+    "unflatten_loses_update_by_parent": "the root writes to the state, and no child",
+    "unflatten_reads_operand_of_operator_with_out": "it writes to out=, and not to its first operand",
     "unflatten_takes_mask_of_pruned_module_for_weight": "people who prune a model search for it",
 }
 """Variants that show as another file does, and why each has a file."""
@@ -151,7 +153,6 @@ WITHOUT_MARK = {
     "reload_forgets_conjugation": "the buffer is wrong before the first call",
     "reload_lets_gradients_into_buffer": "the buffer requires grad before the first call",
     "unflatten_hides_buffer_of_preserved_module": "the values are right: a key of the state dict is missing",
-    "unflatten_reads_tensor_for_its_conjugate": "the buffer is wrong before the first call",
     "strict_drops_buffer_that_nothing_reads": "a name is missing before the first call",
 }
 """Entries with a wrong value that no line of their model computes, and why."""

@@ -27,9 +27,15 @@ def add(commands: Subparsers) -> None:
     parser = commands.add_parser(
         "zoo",
         help="judge real models, and compare with the recorded table",
-        description="Judge real models (small transformers, PyTorch's own modules and examples) on the paths "
-        "that people deploy, and compare the results with the recorded table of exportdiff. Nothing is "
-        "downloaded.",
+        description="Judge real models (small transformers; PyTorch's own modules, operators and examples) "
+        "on the paths that people deploy, and compare the results with the recorded table of exportdiff. "
+        "Nothing is downloaded.",
+    )
+    parser.add_argument(
+        "--families",
+        default="",
+        metavar="NAME,...",
+        help="judge only models of these sources: transformers, module_db, export_db, docs, operators",
     )
     parser.add_argument(
         "--models",
@@ -40,6 +46,11 @@ def add(commands: Subparsers) -> None:
     )
     parser.add_argument(
         "--write", action="store_true", help="write the results into the table instead of comparing them"
+    )
+    parser.add_argument(
+        "--resume",
+        action="store_true",
+        help="with --write: judge only models that the table does not have yet",
     )
     add_workers_option(parser)
     add_time_limit_option(parser, "one model", 10)
@@ -60,7 +71,9 @@ def run(arguments: argparse.Namespace) -> int:
         "exportdiff.interfaces.checking.explaining",
         "exportdiff.lab.zoo.sources",
     )
-    listed = _listed(arguments.models)
+    if arguments.resume and not arguments.write:
+        raise UsageError("--resume continues what --write began: give both")
+    listed = _listed(arguments.models, _families(arguments.families))
     every = [name for names in listed.values() for name in names]
     chosen = [name for name in every if _matches(name, arguments.models)]
     if not chosen:
@@ -74,7 +87,13 @@ def run(arguments: argparse.Namespace) -> int:
             f"recorded with {_versions(recorded.versions)}; installed: {_versions(installed())}",
             file=sys.stderr,
         )
-    rows = {row.model: row for row in recorded.rows if _matches(row.model, arguments.models)}
+    rows = {
+        row.model: row
+        for row in recorded.rows
+        if row.model.partition("/")[0] in listed and _matches(row.model, arguments.models)
+    }
+    if arguments.resume:
+        chosen = [name for name in chosen if name not in rows]
     fresh: list[ModelRow] = []
     lines: list[str] = []
     settings = ZooSettings(CORPORA.resolve(), arguments.limit, arguments.workers)
@@ -98,11 +117,22 @@ def run(arguments: argparse.Namespace) -> int:
     return 1 if lines else 0
 
 
-def _listed(globs: Sequence[str]) -> dict[str, tuple[str, ...]]:
-    """Return the models of each source that the patterns may match. Raises UsageError."""
+def _families(written: str) -> tuple[str, ...]:
+    """Return the names of the chosen sources; without a choice, of all. Raises UsageError."""
+    from exportdiff.lab.zoo.sources import SOURCES
+
+    every = [source.name for source in SOURCES]
+    chosen = [name.strip() for name in written.split(",") if name.strip()]
+    if wrong := [name for name in chosen if name not in every]:
+        raise UsageError(f"--families {written}: there is no {wrong[0]}; there are {', '.join(every)}")
+    return tuple(chosen or every)
+
+
+def _listed(globs: Sequence[str], families: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    """Return the models of each chosen source that the patterns may match. Raises UsageError."""
     from exportdiff.lab.zoo.sources import SOURCES, names
 
-    matching = [source for source in SOURCES if _may_match(source, globs)]
+    matching = [source for source in SOURCES if source.name in families and _may_match(source, globs)]
     if missing := [name for source in matching for name in source.missing]:
         raise UsageError(f"{', '.join(missing)} not installed; pip install 'exportdiff[zoo]'")
     return {

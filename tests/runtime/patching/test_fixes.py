@@ -40,6 +40,9 @@ import functools
 
 TABLE = {}
 LIMIT = 3
+NAMES = {
+    "one",
+}
 
 
 def register(function):
@@ -366,6 +369,13 @@ def test_of_several_patches_of_a_fix_the_first_that_fits_is_chosen(
     (tmp_path / "fixes" / "fix@new.patch").write_text((tmp_path / "fixes" / "fix.patch").read_text())
     with pytest.raises(FixError, match=r"name it fix@2\.14\.patch"):
         read_candidates(tmp_path / "fixes")
+
+
+def test_a_fix_may_add_members_to_a_set(module: ModuleType, patch: Patch) -> None:
+    names = module.NAMES
+    with applied([patch(('    "one",\n', '    "one",\n    "two",\n'))]):
+        assert names == {"one", "two"}, "whoever has imported the set sees the new member"
+    assert module.NAMES is names == {"one"}
 
 
 @pytest.mark.parametrize(
@@ -772,7 +782,7 @@ def test_fixed_input_given_twice_is_one_tensor() -> None:
 
 @pytest.mark.parametrize("in_place", [False, True])
 def test_fixed_program_can_be_exported_again(in_place: bool) -> None:
-    """A leaf that requires a gradient could not be written to in place."""
+    """The example is kept without its history, so that a program which writes to it can be exported again."""
     import torch
 
     class Model(torch.nn.Module):
@@ -784,7 +794,7 @@ def test_fixed_program_can_be_exported_again(in_place: bool) -> None:
         program = torch.export.export(Model(), (x,))
         (example,), _ = program.example_inputs
         again = torch.export.export(program.module(), (example,))
-    assert example.is_leaf and example.requires_grad is not in_place
+    assert example.is_leaf and not example.requires_grad
     assert torch.equal(again.module()(torch.ones(2)), torch.full((2,), 2.0))
 
 

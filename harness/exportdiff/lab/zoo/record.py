@@ -7,7 +7,6 @@ import pathlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
-from typing import Any
 
 from exportdiff.core.errors import UsageError
 from exportdiff.lab.zoo.row import ModelRow
@@ -56,13 +55,10 @@ def read(file: pathlib.Path) -> RecordedTable:
 
 
 def write(record: RecordedTable, file: pathlib.Path) -> None:
-    """Write the table as JSON."""
-    document: dict[str, Any] = {
-        "versions": record.versions,
-        "rows": [row.as_dict() for row in record.rows],
-    }
-    text = json.dumps(document, indent=1, ensure_ascii=False)
-    file.write_text(text + "\n", encoding="utf-8")
+    """Write the table as JSON, one row a line."""
+    versions = json.dumps(record.versions)
+    rows = ",\n".join(json.dumps(row.as_dict(), ensure_ascii=False) for row in record.rows)
+    file.write_text(f'{{"versions": {versions}, "rows": [\n{rows}\n]}}\n', encoding="utf-8")
 
 
 def installed() -> dict[str, str]:

@@ -50,6 +50,18 @@ class ModelRow:
     """By path, written without a device."""
     not_judged: str = ""
     """Why there is no verdict, in a line; then there are no cells."""
+    no_model: str = ""
+    """If that is the reason: one of NoModelReason."""
+
+    @property
+    def judged(self) -> bool:
+        """Whether a path was compared with eager."""
+        return any(cell.status != "refused" for cell in self.cells.values())
+
+    @property
+    def agrees(self) -> bool:
+        """Whether all paths agree, without a documented limit."""
+        return bool(self.cells) and all(cell == Cell("ok") for cell in self.cells.values())
 
     @property
     def unexplained(self) -> bool:
@@ -59,7 +71,7 @@ class ModelRow:
     def as_dict(self) -> dict[str, Any]:
         """Return the row ready for JSON."""
         if self.not_judged:
-            return {"model": self.model, "not_judged": self.not_judged}
+            return _short({"model": self.model, "not_judged": self.not_judged, "no_model": self.no_model})
         return {
             "model": self.model,
             "cells": {path: _short(asdict(cell)) for path, cell in self.cells.items()},
@@ -69,7 +81,7 @@ class ModelRow:
     def from_dict(cls, document: Mapping[str, Any]) -> ModelRow:
         """Undo ``as_dict``. Raises KeyError or TypeError where the document is no row."""
         cells = {path: _cell(cell) for path, cell in document.get("cells", {}).items()}
-        return cls(document["model"], cells, document.get("not_judged", ""))
+        return cls(document["model"], cells, document.get("not_judged", ""), document.get("no_model", ""))
 
 
 def _short(document: dict[str, Any]) -> dict[str, Any]:

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from functools import partial
+from itertools import groupby
 from threading import Event
 from typing import TYPE_CHECKING
 
 from exportdiff.core.errors import UsageError
-from exportdiff.interfaces.checking.default_paths import deployed_paths
 from exportdiff.interfaces.checking.in_subprocess import LoadableModel, judge_in_subprocess
 from exportdiff.lab.zoo.row import ModelRow
 from exportdiff.lab.zoo.rows import row_of
-from exportdiff.lab.zoo.sources import load_model
+from exportdiff.lab.zoo.screening import screen
+from exportdiff.lab.zoo.sources import load_model, source_of
+from exportdiff.runtime.paths import parse
+from exportdiff.runtime.processes.in_child import call_fresh
 from exportdiff.runtime.processes.server import server
 
 if TYPE_CHECKING:
@@ -32,7 +35,8 @@ class ZooSettings:
     limit: float
     """Seconds for one model, the search for causes included."""
     workers: int = 1
-    paths: Sequence[Path] = deployed_paths()
+    paths: Sequence[Path] = ()
+    """Empty: those of the source."""
 
 
 @dataclass(frozen=True)
@@ -48,20 +52,49 @@ def judge_all(names: Sequence[str], settings: ZooSettings) -> Iterator[JudgedMod
     server()  # start it here: the threads would all start it at once
     stop = Event()
     with ThreadPoolExecutor(settings.workers) as threads:
-        rows = [threads.submit(_judged, name, settings, stop) for name in names]
+        waiting = [threads.submit(_batch, batch, settings, stop) for batch in _batches(names)]
         try:
-            for row in as_completed(rows):
-                yield row.result()
+            for done in as_completed(waiting):
+                yield from done.result()
         finally:
             stop.set()
             threads.shutdown(cancel_futures=True)
+
+
+def _batches(names: Sequence[str]) -> Iterator[tuple[str, ...]]:
+    """Yield the names in groups that one process can judge."""
+    for source, own in groupby(names, source_of):
+        of_source = tuple(own)
+        for start in range(0, len(of_source), source.batch):
+            yield of_source[start : start + source.batch]
+
+
+def _batch(names: Sequence[str], settings: ZooSettings, stop: Event) -> list[JudgedModel]:
+    """Judge models of one source together, and each that shows something in a process of its own."""
+    rows: dict[str, ModelRow | None] = {}
+    left = list(names) if len(names) > 1 else []
+    while left:
+        paths = _paths(left[0], settings)
+        answer = call_fresh(settings.limit, screen, left, paths, settings.corpora, stop=stop)
+        if not isinstance(answer, Mapping) or not answer:
+            break
+        rows.update(answer)
+        left = [name for name in left if name not in rows]
+    screened = {name: row for name, row in rows.items() if row is not None}
+    return [
+        JudgedModel(screened[name]) if name in screened else _judged(name, settings, stop) for name in names
+    ]
+
+
+def _paths(name: str, settings: ZooSettings) -> tuple[Path, ...]:
+    return tuple(settings.paths) or tuple(map(parse, source_of(name).paths))
 
 
 def _judged(name: str, settings: ZooSettings, stop: Event) -> JudgedModel:
     subject = LoadableModel(name, partial(load_model, name))
     try:
         report = judge_in_subprocess(
-            subject, settings.paths, seconds=settings.limit, corpora=settings.corpora, stop=stop
+            subject, _paths(name, settings), seconds=settings.limit, corpora=settings.corpora, stop=stop
         )
     except UsageError as error:
         return JudgedModel(ModelRow(name, not_judged=str(error)))

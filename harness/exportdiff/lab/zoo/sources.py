@@ -6,8 +6,10 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
+from exportdiff.interfaces.checking.default_paths import DEPLOYED
 from exportdiff.interfaces.checking.loading import check
-from exportdiff.lab.zoo import export_examples, module_database
+from exportdiff.lab.zoo import export_examples, module_database, operator_databases
+from exportdiff.lab.zoo.docs import models as documentation
 from exportdiff.lab.zoo.families import FAMILIES
 
 if TYPE_CHECKING:
@@ -29,6 +31,10 @@ class ModelSource:
     """What it needs besides torch, as it is imported."""
     models: Callable[[], Iterator[ZooModel]]
     """Yields them. Call it in a child process only: what it imports may change torch."""
+    paths: tuple[str, ...] = DEPLOYED
+    """The paths on which its models are judged."""
+    batch: int = 1
+    """How many of its models one process judges before those with findings get processes of their own."""
 
     @property
     def missing(self) -> tuple[str, ...]:
@@ -41,22 +47,49 @@ def _families() -> Iterator[ZooModel]:
         yield family.zoo_model()
 
 
+PRESERVED = ("nonstrict+preserve:unflatten", "nonstrict+preserve_leaves:unflatten")
+"""Paths that preserve the call signatures of submodules."""
+
+BATCH = 20
+
+# The databases import PyTorch's own helpers for tests, and these import expecttest.
 SOURCES = (
     ModelSource("transformers", "Families of transformers, in tiny form", ("transformers",), _families),
-    # The database imports PyTorch's own helpers for tests, and these import expecttest.
-    ModelSource("module_db", "PyTorch's database of modules", ("expecttest",), module_database.models),
-    ModelSource("export_db", "The examples of torch._export.db", (), export_examples.models),
+    ModelSource(
+        "module_db",
+        "PyTorch's database of modules",
+        ("expecttest",),
+        module_database.models,
+        (*DEPLOYED, *PRESERVED),
+        BATCH,
+    ),
+    ModelSource(
+        "export_db",
+        "The examples of torch._export.db",
+        (),
+        export_examples.models,
+        (*DEPLOYED, *PRESERVED),
+        BATCH,
+    ),
+    ModelSource("docs", "The examples in the docstrings of torch", (), documentation.models, batch=BATCH),
+    ModelSource(
+        "operators",
+        "PyTorch's databases of operators",
+        ("expecttest",),
+        operator_databases.models,
+        batch=BATCH,
+    ),
 )
 
 
 def names(source: str) -> tuple[str, ...]:
     """Return the names of all models of a source, in its order."""
-    return tuple(model.name for model in _source(source).models())
+    return tuple(model.name for model in source_of(source).models())
 
 
 def model_named(name: str) -> ZooModel:
     """Return one model. Raises KeyError for an unknown name."""
-    for model in _source(name.partition("/")[0]).models():
+    for model in source_of(name).models():
         if model.name == name:
             return model
     raise KeyError(name)
@@ -64,10 +97,16 @@ def model_named(name: str) -> ZooModel:
 
 def load_model(name: str) -> Case:
     """Return the case of one model, built once. Raises UsageError if it cannot be built and judged."""
-    case = model_named(name).case()
+    return loaded(model_named(name))
+
+
+def loaded(model: ZooModel) -> Case:
+    """Return the case of a model, built once. Raises UsageError if it cannot be built and judged."""
+    case = model.case()
     check(case, None)
     return case
 
 
-def _source(name: str) -> ModelSource:
-    return {source.name: source for source in SOURCES}[name]
+def source_of(name: str) -> ModelSource:
+    """Return the source of a model, or the source of this name. Raises KeyError."""
+    return {source.name: source for source in SOURCES}[name.partition("/")[0]]

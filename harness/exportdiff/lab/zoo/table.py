@@ -6,7 +6,7 @@ import os
 import pathlib
 from typing import TYPE_CHECKING
 
-from exportdiff.interfaces.checking.default_paths import DEPLOYED
+from exportdiff.interfaces.wording import counted
 from exportdiff.known.corpus.entry import FIXES, read_entry
 from exportdiff.lab.zoo.notes import NOTES
 from exportdiff.lab.zoo.record import MARKDOWN
@@ -29,6 +29,8 @@ Each model runs eagerly and along the paths that people deploy; a cell says what
 models are small and have random weights; nothing is downloaded. `exportdiff zoo` judges them again, and
 prints what is not as it is recorded here.
 
+A table lists the models that show something; the others follow it.
+
 - `ok`: no difference. `ok*`: only a difference that torch documents.
 - `refused`: torch.export says in words that it does not take this model.
 - Anything else is a finding: the check that saw it, and its kind. The footnote names the cause.
@@ -38,11 +40,11 @@ prints what is not as it is recorded here.
 def markdown(record: RecordedTable, corpora: pathlib.Path) -> str:
     """Return the whole document. ``corpora``: where the entries are that the footnotes link to."""
     versions = ", ".join(f"{name} {number}" for name, number in record.versions.items())
-    parts = [_INTRODUCTION, f"Made with {versions}.\n", *_summary(record.rows)]
+    parts = [_INTRODUCTION, f"Made with {versions}.\n", *_summary(record.rows), *_documentation(record.rows)]
     for source in SOURCES:
         rows = [row for row in record.rows if row.model.startswith(f"{source.name}/")]
         if rows:
-            parts += [f"\n## {source.title}\n", *_table(rows)]
+            parts += [f"\n## {source.title}\n", *_table(rows, source.paths)]
     return "\n".join((*parts, *_not_judged(record.rows), *_footnotes(record.rows, corpora))) + "\n"
 
 
@@ -63,14 +65,33 @@ def _summary(rows: Sequence[ModelRow]) -> Iterator[str]:
         yield f"| {source.name} | {' | '.join(map(str, counts))} |"
 
 
-def _table(rows: Sequence[ModelRow]) -> Iterator[str]:
-    yield "| model | " + " | ".join(f"`{path}`" for path in DEPLOYED) + " |"
-    yield "| --- |" + " --- |" * len(DEPLOYED)
-    for row in rows:
-        name = row.model.partition("/")[2]
-        if not row.not_judged:
-            cells = (_cell(row.cells.get(path)) for path in DEPLOYED)
-            yield f"| {name} | {' | '.join(cells)} |"
+def _table(rows: Sequence[ModelRow], paths: Sequence[str]) -> Iterator[str]:
+    shown = [row for row in rows if row.cells and not row.agrees]
+    if shown:
+        paths = [path for path in paths if any(path in row.cells for row in rows)]
+        yield "| model | " + " | ".join(f"`{path}`" for path in paths) + " |"
+        yield "| --- |" + " --- |" * len(paths)
+        for row in shown:
+            yield f"| {_name(row)} | {' | '.join(_cell(row.cells.get(path)) for path in paths)} |"
+    fine = [_name(row) for row in rows if row.agrees]
+    if fine:
+        yield f"\nAll paths are `ok` on {counted(len(fine), 'model')}: {', '.join(fine)}."
+
+
+def _name(row: ModelRow) -> str:
+    return row.model.partition("/")[2]
+
+
+def _documentation(rows: Sequence[ModelRow]) -> Iterator[str]:
+    """Yield how many examples of the documentation run, and how many of those were judged."""
+    own = [row for row in rows if row.model.startswith("docs/")]
+    runs = [row for row in own if row.no_model != "raises in eager"]
+    judged = sum(row.judged for row in runs)
+    if runs:
+        yield (
+            f"\nThe docstrings have {len(own)} examples. {len(runs)} of them run in eager, and {judged} of "
+            f"those ({100 * judged // len(runs)} %) were judged."
+        )
 
 
 def _cell(cell: Cell | None) -> str:

@@ -35,6 +35,8 @@ class Changed:
     """The lines of the patched file that fixes have changed, each with the name of the fix."""
     reads: tuple[tuple[CodeType, frozenset[str]], ...]
     """What the code of each changed or added function reads, see ``names_read``."""
+    members: tuple[tuple[str, CodeType], ...]
+    """The names of the module's sets that get further members, each with an expression of the whole set."""
 
 
 @cache
@@ -49,6 +51,8 @@ def changed_by(file: str, chunk: Chunk) -> Changed:
         raise FixError(f"{chunk.fix_names}: {file} does not compile: {error}") from None
     codes = []
     covered = {line for node in tree.body if _is_new(node, text.added) for line in lines_of(node)}
+    sets = [(each, node) for node in tree.body if (each := _set_of(node)) and text.only_adds_to(node)]
+    covered |= {line for _, node in sets for line in lines_of(node)}
     for code, span in _functions(whole):
         touched = (text.added | text.next_to_removed) & span
         if touched and code.co_firstlineno in text.origin:
@@ -64,7 +68,10 @@ def changed_by(file: str, chunk: Chunk) -> Changed:
     added = compile(body, file, "exec", dont_inherit=True) if new else None
     functions = (*(code for _, code in codes), *_constants(added))
     reads = tuple((code, names_read(code)) for code in functions)
-    return Changed(tuple(codes), added, chunk.fix_names, tuple(text.owners.items()), reads)
+    members = tuple(
+        (name, compile(ast.Expression(value), file, "eval", dont_inherit=True)) for (name, value), _ in sets
+    )
+    return Changed(tuple(codes), added, chunk.fix_names, tuple(text.owners.items()), reads, members)
 
 
 def _constants(code: CodeType | None) -> Iterator[CodeType]:
@@ -82,6 +89,8 @@ class _Text:
         self.added: set[int] = set()
         self.next_to_removed: set[int] = set()
         """The lines before and after removed lines: the function that contains them changes."""
+        self.replaced: set[int] = set()
+        """The lines that stand where lines were removed, or the line after these."""
         self.origin: dict[int, int] = {}
         """Line number in the patched text -> line number in the installed file, for the unchanged lines."""
         self._first = self._next = chunk.start + 1
@@ -94,11 +103,18 @@ class _Text:
             self.added |= set(new)
             self.owners |= dict.fromkeys(new or (self._next,), owner)
             self.next_to_removed |= set() if edit.lines else {self._next - 1, self._next}
+            if edit.stop > edit.start:
+                self.replaced |= set(new) or {self._next}
             for line in edit.lines:
                 self._append(line)
             at = edit.stop
         self._keep(old, at, chunk.stop)
         self.source = "\n" * (self._first - 1) + "\n".join(self.lines.values()) + "\n"
+
+    def only_adds_to(self, node: ast.stmt) -> bool:
+        """Whether lines were added to a statement, and none was removed from it."""
+        lines = set(lines_of(node))
+        return bool(lines & self.added) and not lines & self.replaced
 
     def _append(self, line: str) -> None:
         self.lines[self._next] = line
@@ -120,6 +136,18 @@ def _is_new(node: ast.stmt, added: set[int]) -> bool:
     if isinstance(node, ast.Import | ast.ImportFrom):
         return bool(lines & added)
     return isinstance(node, ast.FunctionDef) and lines <= added
+
+
+def _set_of(node: ast.stmt) -> tuple[str, ast.Set] | None:
+    """Return the name of the set that ``NAME = {...}`` or ``NAME.update({...})`` gives members, and these."""
+    match node:
+        case ast.Assign(targets=[ast.Name(id=name)], value=ast.Set() as value):
+            return name, value
+        case ast.AnnAssign(target=ast.Name(id=name), value=ast.Set() as value):
+            return name, value
+        case ast.Expr(ast.Call(ast.Attribute(ast.Name(id=name), "update"), [ast.Set() as value], [])):
+            return name, value
+    return None
 
 
 def added_names(module: ModuleType, own: Mapping[str, object], changed: Changed) -> dict[str, object]:

@@ -101,9 +101,12 @@ def applied(fixes: Collection[Fix]) -> Iterator[None]:
     patched = _patched(_ordered(fixes))
     missing = object()
     before = [(space, name, space.get(name, missing)) for space, name, _ in patched.names]
+    joined = [(members, further - members) for members, further in patched.members]
     try:
         for space, name, value in patched.names:
             space[name] = value
+        for members, further in joined:
+            members |= further
         with exchanged(patched.codes):
             forget_predictions()
             forget_loaded_structures()
@@ -112,6 +115,8 @@ def applied(fixes: Collection[Fix]) -> Iterator[None]:
         for space, name, value in before:
             if value is not missing:
                 space[name] = value
+        for members, further in joined:
+            members -= further
         forget_predictions()
         forget_loaded_structures()
 
@@ -146,6 +151,8 @@ class _Patched:
     """The new functions and imports: the namespace of a module, a name, and its value."""
     fixes_of: Mapping[int, tuple[str, ...]]
     """The fixes that changed a code object, by its ``id``, because several fixes may have equal code."""
+    members: tuple[tuple[set[object], frozenset[object]], ...]
+    """The sets of torch that get further members, each with the members that it should have."""
     lines_of: Mapping[int, Mapping[int, str]]
     """The lines of a code object that fixes have changed, each with the name of the fix; by its ``id``."""
 
@@ -163,6 +170,7 @@ def _patched(fixes: tuple[Fix, ...]) -> _Patched:
     names: list[tuple[dict[str, object], str, object]] = []
     fixes_of: dict[int, tuple[str, ...]] = {}
     lines_of: dict[int, Mapping[int, str]] = {}
+    members: list[tuple[set[object], frozenset[object]]] = []
     for path, chunks in plan.items():
         module = modules[path]
         ours = _ADDED.setdefault(module.__name__, set())
@@ -189,6 +197,8 @@ def _patched(fixes: tuple[Fix, ...]) -> _Patched:
                 codes.extend((function, code) for function in functions)
                 fixes_of |= dict.fromkeys(map(id, _inside(code)), here)
                 lines_of |= {id(each): lines for each in _inside(code)}
+            for name, expression in changed.members:
+                members.append((module.__dict__[name], frozenset(eval(expression, dict(bound)))))
             for name, value in added[id(changed)].items():
                 if isinstance(value, FunctionType) and value.__globals__ is module.__dict__:
                     place = f"{changed.fix_names}: {path}, {name}"
@@ -197,7 +207,7 @@ def _patched(fixes: tuple[Fix, ...]) -> _Patched:
                     fixes_of |= dict.fromkeys(map(id, _inside(value.__code__)), here)
                     lines_of |= {id(each): lines for each in _inside(value.__code__)}
                 names.append((module.__dict__, name, value))
-    return _Patched(tuple(codes), tuple(names), fixes_of, lines_of)
+    return _Patched(tuple(codes), tuple(names), fixes_of, tuple(members), lines_of)
 
 
 def _check_names(path: str, added: Iterable[tuple[str, Mapping[str, object]]]) -> None:

@@ -3,23 +3,15 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# id = "XD323"
 # title = "unflatten: of two updates of a buffer by a preserved submodule, its parent reads the first only"
-# harm = "silently wrong"
-# reach = "contrived"
-# reach-because = "a preserved submodule that updates a buffer twice, decomposed"
-# topics = ["buffers"]
-# cause = """
-# The parent reads the buffer between the updates. For this, `_IVals.update` writes each new value where it is
-# computed, but to the first operand of the node and not to the buffer. For the second `add`, that operand is
-# the result of the first. It should write to the buffer."""
+# variant-of = "unflatten_asks_caller_for_what_a_child_wrote"
 # path = "nonstrict+preserve+decompose:unflatten@cpu"
 # check = "outputs"
 # kind = "mismatch"
 # status = "open"
 # signatures = [["outputs", "mismatch", "value"]]
 # unmasked = [["structure", "mismatch", "steps", "extra", "operator"]]
-# fix = "unflatten_writes_each_value_to_the_state"
+# fix = "unflatten_finds_what_preserved_modules_read"
 # upstream = ""
 # at-fault = "torch/export/unflatten.py, _IVals.update: writes to node.args[0]"
 #

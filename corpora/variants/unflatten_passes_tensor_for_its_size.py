@@ -3,16 +3,8 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# id = "XD265"
 # title = "unflatten: a preserved submodule that reads a dynamic size gets one more argument"
-# harm = "obscure error"
-# reach = "occasional"
-# reach-because = "a preserved submodule that reads a dynamic batch size: it cannot be replaced"
-# topics = ["dynamic-sizes"]
-# cause = """
-# The graph has one node for the batch size: the size of the model's input. unflatten computes it again in the
-# child, and for this passes the model's input as an argument. It should read the size of the argument that
-# the child has."""
+# variant-of = "unflatten_asks_caller_for_what_a_child_wrote"
 # path = "nonstrict+preserve+swap:unflatten@cpu"
 # check = "outputs"
 # kind = "crash"
@@ -20,10 +12,9 @@
 # signatures = [
 #     ["outputs", "crash", "run", "TypeError", "takes positional arguments but were given"],
 # ]
-# fix = "unflatten_reads_sizes_of_arguments"
+# fix = "unflatten_finds_what_preserved_modules_read"
 # upstream = "https://github.com/pytorch/pytorch/issues/132930"
 # upstream-match = "mechanism"
-# upstream-searched = "2026-11-26"
 # at-fault = "torch/export/unflatten.py, _ModuleFrame.copy_sym_call_function: remap_input, x.args"
 # workaround = "code"
 #

@@ -3,15 +3,8 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# id = "XD228"
 # title = "move_to_device_pass: the graph records contiguous strides for views"
-# harm = "cosmetic"
-# reach = "contrived"
-# reach-because = "a program that is moved, and then compiled by what reads the strides that it records"
-# topics = ["layout", "views"]
-# cause = """
-# The pass moves the recorded fake tensors with `to()`. This copies them, and the copy of a view with gaps has
-# none. It should keep the strides."""
+# variant-of = "todevice_fails_on_vmap"
 # path = "nonstrict+todevice:module@cpu"
 # check = "fake"
 # kind = "mismatch"

@@ -3,25 +3,16 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# id = "XD237"
 # title = "unflatten of a decomposed program: RuntimeError if a preserved module updates a tensor three times"
-# harm = "clear error"
-# reach = "occasional"
-# reach-because = "a preserved module that works in place, called three times: clear error"
-# topics = ["in-place", "shared-modules"]
-# cause = """
-# Each call computes a new value, which `_IVals.update` writes to the updated tensor. It finds the node by its
-# name in the program, but the graph of a call has names of its own: an input of the second call has the name
-# of the value that the first computes."""
+# variant-of = "unflatten_asks_caller_for_what_a_child_wrote"
 # path = "nonstrict+preserve+decompose:unflatten@cpu"
 # check = "outputs"
 # kind = "crash"
 # status = "open"
 # signatures = [["outputs", "crash", "run", "RuntimeError", "aten Expected value of type for argument but"]]
-# fix = "unflatten_updates_values_it_computes"
+# fix = "unflatten_finds_what_preserved_modules_read"
 # upstream = "https://github.com/pytorch/pytorch/pull/149206"
 # upstream-match = "place"
-# upstream-searched = "2026-11-26"
 # at-fault = "torch/export/unflatten.py, _IVals.update: n.name in node_names"
 # workaround = "code"
 #

@@ -3,16 +3,8 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# id = "XD252"
 # title = "unflatten: AttributeError if a preserved submodule updates a buffer under no_grad, twice"
-# harm = "obscure error"
-# reach = "occasional"
-# reach-because = "a preserved submodule that updates a buffer under no_grad, called twice"
-# topics = ["no-grad", "buffers", "shared-modules"]
-# cause = """
-# The no_grad block returns the updated buffer, and the second call reads this result. `remap_input` takes it
-# for the result of an operator that writes to its first argument. The first argument of the block is False,
-# the grad mode."""
+# variant-of = "unflatten_asks_caller_for_what_a_child_wrote"
 # path = "nonstrict+preserve:unflatten@cpu"
 # check = "outputs"
 # kind = "crash"
@@ -28,10 +20,9 @@
 #         "unflatten.py:remap_input",
 #     ],
 # ]
-# fix = "unflatten_reads_state_for_results_of_regions"
+# fix = "unflatten_finds_what_preserved_modules_read"
 # upstream = "https://github.com/pytorch/pytorch/pull/175914"
 # upstream-match = "place"
-# upstream-searched = "2026-11-26"
 # at-fault = "torch/export/unflatten.py, _ModuleFrame.remap_input: x.target.__module__ == '_operator'"
 # workaround = "none: a write without no_grad mends the crash; then unflatten prints a line"
 #

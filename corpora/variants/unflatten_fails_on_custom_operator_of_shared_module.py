@@ -3,16 +3,8 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# id = "XD241"
 # title = "unflatten: AttributeError if a custom operator updates a buffer of a preserved module"
-# harm = "obscure error"
-# reach = "occasional"
-# reach-because = "a cache written by a custom operator, in a preserved layer that is used twice"
-# topics = ["custom-operators", "shared-modules", "kv-cache"]
-# cause = """
-# The second call reads the new value of the buffer, an item of the results of the operator. `remap_input`
-# takes every `operator.getitem` for an item of a torch.Size, and `_IVals.read` then handles the wrong
-# node."""
+# variant-of = "unflatten_asks_caller_for_what_a_child_wrote"
 # path = "nonstrict+preserve+decompose:unflatten@cpu"
 # check = "outputs"
 # kind = "crash"
@@ -28,10 +20,9 @@
 #         "unflatten.py:remap_input",
 #     ],
 # ]
-# fix = "unflatten_writes_results_of_custom_operators"
+# fix = "unflatten_finds_what_preserved_modules_read"
 # upstream = "https://github.com/pytorch/pytorch/pull/175914"
 # upstream-match = "place"
-# upstream-searched = "2026-11-26"
 # at-fault = "torch/export/unflatten.py, _ModuleFrame.remap_input: takes any getitem for one of sizes"
 # workaround = "none: in-place operators of PyTorch avoid this error, but meet other known bugs of unflatten"
 #

@@ -3,23 +3,15 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# id = "XD324"
 # title = "unflatten: a preserved submodule reads a buffer without the update that its parent made before"
-# harm = "silently wrong"
-# reach = "contrived"
-# reach-because = "a parent that updates the buffer of a preserved child, decomposed"
-# topics = ["buffers"]
-# cause = """
-# Decomposed, the program writes the buffer once, at its end. So that preserved submodules read what they
-# should, `_IVals.update` writes each value to the buffer where it is computed, but UnflattenedModule calls it
-# for submodules only. It should do so for the root as well."""
+# variant-of = "unflatten_asks_caller_for_what_a_child_wrote"
 # path = "nonstrict+preserve+decompose:unflatten@cpu"
 # check = "outputs"
 # kind = "mismatch"
 # status = "open"
 # signatures = [["outputs", "mismatch", "value"]]
 # unmasked = [["structure", "mismatch", "steps", "extra", "operator"]]
-# fix = "unflatten_updates_state_in_root"
+# fix = "unflatten_finds_what_preserved_modules_read"
 # upstream = ""
 # at-fault = "torch/export/unflatten.py, UnflattenedModule.__init__: self.ivals.update(seen_modules.values())"
 #

@@ -3,16 +3,8 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# id = "XD268"
 # title = "unflatten: uses a complex buffer in place of another one that is its conjugate"
-# harm = "silently wrong"
-# reach = "occasional"
-# reach-because = "rotations by complex numbers that are kept along with their inverses"
-# topics = ["dtypes", "buffers"]
-# cause = """
-# conj() sets a bit and keeps memory, sizes and strides. unflatten identifies tensors by memory, sizes,
-# strides and offset (`_TensorID`), so that the two are one. It should also compare the dtype and the
-# conjugate and negative bits."""
+# variant-of = "unflatten_takes_parameter_for_buffer"
 # path = "nonstrict:unflatten@cpu"
 # check = "state"
 # kind = "mismatch"
@@ -26,10 +18,9 @@
 #   ["sharing", "mismatch", "memory-no-longer-shared"],
 #   ["state", "mismatch", "conj-bit", "buffer", "at-start"],
 # ]
-# fix = "unflatten_tells_tensors_by_dtype"
+# fix = "unflatten_tells_parameters_from_their_views"
 # upstream = "https://github.com/pytorch/pytorch/pull/125758"
 # upstream-match = "place"
-# upstream-searched = "2026-11-26"
 # at-fault = "torch/export/unflatten.py, UnflattenedModule.__init__, _id: no dtype and no bits in _TensorID"
 # workaround = "code"
 #

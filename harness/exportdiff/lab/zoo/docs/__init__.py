@@ -1,0 +1,1 @@
+"""Models from the examples in the docstrings of torch."""
