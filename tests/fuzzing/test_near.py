@@ -21,6 +21,8 @@ from exportdiff.fuzzing.near.loading import read_near
 from exportdiff.fuzzing.near.merging import merged
 from exportdiff.fuzzing.near.model import Near
 from exportdiff.judging.judge_case import judge_case
+from exportdiff.known.attribution.knowledge import knowledge
+from exportdiff.known.attribution.resemblance import resembling
 from exportdiff.runtime.paths import all_paths, parse
 from support.folders import CORPORA
 
@@ -88,6 +90,17 @@ def test_the_program_runs_on_the_path_of_its_file_as_well(near: Near) -> None:
     assert path_of(near, 0, index) != path_of(Near((file,)), 0, index) == file.path
     (result,) = run_examples(replace(job, paths=(parse("nonstrict:module"), file.path)), [index])
     assert result.verdict is not None and file.path in [each.path for each in result.verdict.paths]
+
+
+def test_a_bug_without_a_fix_is_known_near_its_own_file() -> None:
+    (file,) = read_near([CORPORA / "open" / "export_forgets_default_dtype.py"], CORPORA).files
+    known, case = knowledge(CORPORA), case_from_source(file.source)
+    (finding,) = judge_case(case, [parse("nonstrict+under_float64:module")]).findings
+    (entry,) = [entry for entry in known.entries if entry.name == file.name]
+    assert not entry.fix
+    explained = resembling(finding, case, (f"near.{file.name}",), known)
+    assert explained is not None and [each.root for each in explained.causes] == [file.name]
+    assert resembling(finding, case, ("near.another_file",), known) is None
 
 
 def test_two_programs_become_one_whose_models_do_not_get_in_each_others_way() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import pathlib
+import sys
 from dataclasses import replace
 
 import pytest
@@ -12,7 +13,7 @@ from exportdiff.cli import main
 from exportdiff.core.case import Case
 from exportdiff.fuzzing.campaign.worker import Job
 from exportdiff.judging import verdict
-from exportdiff.lab.bench import bare_loop, growth, reach, rediscovery, stages, yields
+from exportdiff.lab.bench import bare_loop, first_minute, growth, reach, rediscovery, stages, yields
 from exportdiff.lab.bench.context import Context
 from exportdiff.lab.bench.figures import Figure, Result, spread
 from exportdiff.lab.bench.first_shown import FirstShown
@@ -138,6 +139,30 @@ def test_coverage_counts_bodies_of_functions_of_each_module() -> None:
     result = reach.summary(dict.fromkeys(reach.MODULES, some), 3)
     assert [figure.value for figure in result.figures] == [50, 0]
     assert [row[3] for row in result.tables[0].rows] == [2] * len(reach.MODULES)
+
+
+CAMPAIGN = """
+import pathlib, sys, time
+out = pathlib.Path(sys.argv[1])
+out.mkdir()
+with (out / "events.ndjson").open("w", buffering=1) as events:
+    for name in ("campaign_started", "example_done", "example_done", "campaign_finished"):
+        print('{"event": "%s", "at": 0.0}' % name, file=events)
+time.sleep(0.5)
+"""
+
+
+def test_the_first_minute_is_read_from_the_events(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(first_minute, "SECONDS", 0)
+    command = first_minute._command(Context(TINY, 2, 7, None), pathlib.Path("out"))
+    assert [command[command.index(name) + 1] for name in ("--workers", "--seed")] == ["2", "7"]
+    monkeypatch.setattr(
+        first_minute, "_command", lambda context, out: [sys.executable, "-c", CAMPAIGN, str(out)]
+    )
+    programs, first, late = first_minute.measure(Context(TINY, 2, 0, None)).figures
+    assert programs.value == 2
+    assert first.value is not None and late.value is not None
+    assert 0 < first.value < late.value
 
 
 def test_document_is_json() -> None:

@@ -33,7 +33,7 @@ def add(commands: Subparsers) -> None:
         "bench",
         help="measure exportdiff itself: cost, bugs found, growth, coverage",
         description="Measure exportdiff on this machine: what a program costs, how soon known and planted "
-        "bugs are found, how the cost grows, and how much of torch.export is run. Takes up to three minutes "
+        "bugs are found, how the cost grows, and how much of torch.export is run. Takes up to four minutes "
         "on two idle cores. After Ctrl-C, the results so far are printed and written to --out. With --only "
         "gpu, it instead asks what programs show on a GPU and not on the CPU.",
     )

@@ -13,6 +13,7 @@ from exportdiff.fuzzing.minimizing.program_file import with_functions
 from exportdiff.fuzzing.near.editing import edited
 from exportdiff.fuzzing.near.edits import EDITS
 from exportdiff.fuzzing.near.merging import merged
+from exportdiff.known.attribution.resemblance import NEAR
 
 if TYPE_CHECKING:
     from exportdiff.core.path import Path
@@ -24,20 +25,20 @@ TRIES = 8
 """How many edits are tried, until one gives a program that runs in eager."""
 MERGED, PLACED = 0.15, 0.2
 """The share of programs that are merged with another one, and that are put into situations."""
-FROM, EDIT = "near.", "edit."
-"""The prefixes of tags: of the file that the program is near to, and of the edits."""
+EDIT = "edit."
+"""Begins the tag of an edit."""
 
 
 def near_program(near: Near, seed: int, index: int) -> tuple[str, tuple[str, ...]]:
     """Return the source and the tags of one example. Runs programs in eager, so call it in a worker."""
     choose = _stream(seed, index)
     file = _one_of(near, choose)
-    source, tags = file.source, [FROM + file.name]
+    source, tags = file.source, [NEAR + file.name]
     if choose.random() < MERGED:
         other = _one_of(near, choose)
         both = merged(source, other.source)
         if both is not None and _runs(both):
-            source, tags = both, [*tags, FROM + other.name]
+            source, tags = both, [*tags, NEAR + other.name]
     for _ in range(choose.randint(1, MOST)):
         step = _one_edit(source, choose)
         if step is not None:

@@ -2,7 +2,7 @@
 
 An entry without a fix has a trigger: a set of tags. The finding must have the mode and the signature of the
 entry, on a program with these tags, on a path with the transforms of the entry: a bug of swapping needs a
-swap.
+swap. A program that was made by editing the entry's file needs no other tag.
 
 An entry whose fix does not work on this torch has no trigger. A signature alone would hide new bugs, because
 hundreds of bugs end in the same few signatures ("outputs, mismatch, value"). So
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from exportdiff.known.attribution.knowledge import Knowledge
     from exportdiff.known.corpus.entry import Entry
 
+NEAR = "near."
+"""Begins the tag of a program that was made by editing a corpus file; the name of the file follows."""
 ALIKE = 0.9
 """The weighted share of the words of an entry's program that a similar program must contain."""
 
@@ -56,10 +58,11 @@ def shows_as(entry: Entry, finding: Finding) -> bool:
 def _triggered(entry: Entry, finding: Finding, tags: Collection[str]) -> bool:
     if entry.fix:
         return False
-    if not entry.trigger:
+    edited = NEAR + entry.name in tags
+    if not entry.trigger and not edited:
         return entry.fingerprint == finding.fingerprint
     on_path = set(parse(entry.path).transforms) <= set(finding.transforms)
-    return on_path and set(entry.trigger) <= set(tags) and shows_as(entry, finding)
+    return on_path and (edited or set(entry.trigger) <= set(tags)) and shows_as(entry, finding)
 
 
 def _most_alike(finding: Finding, case: Case, known: Knowledge) -> Entry | None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from exportdiff.lab.bench import (
     bare_loop,
+    first_minute,
     growth,
     one_model,
     places,
@@ -38,6 +39,7 @@ class Measurement:
 
 MEASUREMENTS: tuple[Measurement, ...] = (
     Measurement("stages", "what does a program cost?", stages.measure),
+    Measurement("minute", "what does the first minute of a campaign give?", first_minute.measure),
     Measurement("bare", "how much more than a loop that only exports and compares?", bare_loop.measure),
     Measurement("models", "what does one model of a user cost?", one_model.measure),
     Measurement("rediscovery", "how soon are the known bugs found again?", rediscovery.measure),

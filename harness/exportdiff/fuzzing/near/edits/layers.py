@@ -36,7 +36,6 @@ WRAPPED = (
     "x.eval()",
     "x.requires_grad_(False)",
     "torch.nn.ModuleList([x, x])[1]",
-    "torch.compile(x, backend='eager')",
 )
 
 
