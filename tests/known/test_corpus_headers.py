@@ -57,7 +57,6 @@ ALIKE = {
     "unflatten_loses_update_by_parent": "the root writes to the state, and no child",
     "unflatten_reads_operand_of_operator_with_out": "it writes to out=, and not to its first operand",
     "unflatten_takes_mask_of_pruned_module_for_weight": "people who prune a model search for it",
-    "export_leaves_fake_tensors_in_lru_cache": "its table is in a decorator, which the fix reads otherwise",
 }
 """Variants that show as another file does, and why each has a file."""
 
@@ -151,6 +150,7 @@ WITHOUT_MARK = {
     "copy_of_exported_module_saves_what_does_not_persist": "the copy has a key that no model line made",
     "decompose_takes_weight_norm_of_whole_vector": "the model has no code that is not in torch",
     "export_ignores_autocast_around_it": "the model has no code that is not in torch",
+    "pipeline_divides_accumulated_gradients_again": "the model has no code that is not in torch",
     "reload_forgets_conjugation": "the buffer is wrong before the first call",
     "reload_lets_gradients_into_buffer": "the buffer requires grad before the first call",
     "unflatten_hides_buffer_of_preserved_module": "the values are right: a key of the state dict is missing",

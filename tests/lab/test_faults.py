@@ -19,7 +19,7 @@ from exportdiff.core.case import case_from_source
 from exportdiff.judging.checks import CHECKS
 from exportdiff.judging.results import Verdict
 from exportdiff.judging.verdict import judge
-from exportdiff.lab.faults import FAULTS, Fault, reusing, training, transforming, under_settings
+from exportdiff.lab.faults import FAULTS, Fault, offering, reusing, training, transforming, under_settings
 from exportdiff.lab.faults.detection import shown_by
 from exportdiff.repro import repro_source
 from exportdiff.runtime.paths import EXPENSIVE, Path, all_paths, core_paths, cost, select_paths
@@ -41,7 +41,11 @@ def test_a_fault_says_what_it_breaks(fault: Fault) -> None:
     assert fault.why.endswith(".") and select_paths([fault.paths]) and "def make()" in fault.source
 
 
-TABLES = {**vars(transforming), **vars(reusing), **vars(training), **vars(under_settings)}
+TABLES = {
+    name: value
+    for table in (offering, reusing, training, transforming, under_settings)
+    for name, value in vars(table).items()
+}
 ROWS = {name: fault for name, fault in FAULTS.items() if name in TABLES}
 
 
@@ -50,7 +54,7 @@ def test_every_row_of_the_table_has_a_fault_of_its_own() -> None:
     transforms = {name for path in broken for name in path.transforms}
     assert set(TRANSFORMS) - transforms == {"pickle"}  # nothing that torch makes today can be pickled
     runners = {path.runner for path in broken if not path.transforms and path.mode != "draft"}
-    assert runners == {"stages", "aot_eager", "inductor", "package"}
+    assert runners == {"stages", "scheduled", "aot_eager", "inductor", "package", "fullgraph"}
     assert "draft" in {path.mode for path in broken}
 
 

@@ -30,7 +30,9 @@ def run_from(program: str, finding: Finding, *, has_kwargs: bool) -> str:
     return expression if has_kwargs else replace_name(expression, "kwargs", "{}")
 
 
-_FUNCTIONS = {function.__name__: function for function in (runners.compiled, runners.packaged)}
+_FUNCTIONS = {
+    function.__name__: function for function in (runners.compiled, runners.compiled_whole, runners.packaged)
+}
 """By name: what the expressions of runners may call."""
 
 
@@ -38,7 +40,14 @@ def runner_helpers(finding: Finding, *, random: bool) -> list[str]:
     """Return the functions that the expression calls; ``random``: whether a call draws random numbers."""
     runner = runner_of(finding.path)
     if runner.shown:
-        return list(with_helpers(runner.function))
+        shown = [runner.function] if runner.in_eager is None else [runner.in_eager, runner.function]
+        return list(dict.fromkeys(text for function in shown for text in with_helpers(function)))
     values: Values = {"RANDOM": random, "BACKEND": runner.backend}
     called = sorted(names_in(runner.expression) & _FUNCTIONS.keys())
     return [Template(_FUNCTIONS[name], values).text for name in called]
+
+
+def run_by_eager(finding: Finding) -> tuple[str, ...]:
+    """Return the expression for what the model ``eager`` becomes, if the runner does more than call it."""
+    made = runner_of(finding.path).in_eager
+    return () if made is None else (f"{made.__name__}(eager)",)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Literal
 from exportdiff.repro import transforms
 from exportdiff.repro.paste import Template, names_in
 from exportdiff.repro.program import MODULES, future_first, program_of, read_program
-from exportdiff.repro.runners import run_from, runner_helpers, runner_name
+from exportdiff.repro.runners import run_by_eager, run_from, runner_helpers, runner_name
 from exportdiff.repro.script import ScriptSetting, filled, script
 from exportdiff.repro.templates import inputs, properties
 from exportdiff.repro.writers.table import parts_of
@@ -195,6 +195,6 @@ def _setting(
         # A pipeline exports by itself, and shows no more than the leaves of outputs.
         exports=finding.mode != "compile" and not (pipeline and finding.stage != "export"),
         leaves_only=pipeline,
-        done_to_eager=transforms.in_eager(finding, fresh),
+        done_to_eager=(*transforms.in_eager(finding, fresh), *run_by_eager(finding)),
         deviating=parts.deviating,
     )

@@ -32,6 +32,8 @@ class DocumentedRefusal:
     stage: Stage = "export"
     of_model: bool = False
     """Whether it covers only what the model calls, and not what torch itself calls."""
+    runner: str = ""
+    """The only runner whose paths it covers; empty: any."""
 
     def covers(self, failure: Failure) -> bool:
         """Whether the failure is this refusal."""
@@ -55,6 +57,7 @@ class FixRefusal:
     """What the message contains."""
     documented: ClassVar[str] = ""
     """No page of torch says so."""
+    runner: ClassVar[str] = ""
 
     def covers(self, failure: Failure) -> bool:
         """Whether the failure is this refusal."""
@@ -94,7 +97,7 @@ def refused_by(failure: Failure, refusals: Iterable[Refusal]) -> Refusal | None:
 
 def find_refusal(observation: Observation, refusals: Iterable[Refusal]) -> RefusedPath | None:
     """Return the first refusal on a path: of export or lowering, or else of a call."""
-    refusals = tuple(refusals)
+    refusals = tuple(each for each in refusals if each.runner in ("", observation.path.runner))
     if observation.failure is not None:
         refusal = refused_by(observation.failure, refusals)
         if refusal is None:

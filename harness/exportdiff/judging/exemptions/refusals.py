@@ -162,6 +162,23 @@ REFUSALS: tuple[DocumentedRefusal, ...] = (
         "docs/source/export.md, 'Graph Breaks'; torch/_dynamo/exc.py",
     ),
     DocumentedRefusal(
+        "dynamo-unsupported",
+        "torch._dynamo.exc.Unsupported",
+        "docs.pytorch.org, torch.compile, fullgraph: 'we require that the entire function be capturable into "
+        "a single graph. If this is not possible (that is, if there are graph breaks), then this will raise "
+        "an error'",
+        stage="run",
+        runner="fullgraph",
+    ),
+    DocumentedRefusal(
+        "skip-connection",
+        "torch.distributed.pipelining._utils.PipeliningMetadataError",
+        "torch/distributed/pipelining/stage.py, _create_grad_recv_info: 'not supported yet'",
+        r"Backward of skip connections not supported yet",
+        stage="run",
+        runner="scheduled",
+    ),
+    DocumentedRefusal(
         "data-dependent",
         "torch.fx.experimental.symbolic_shapes.GuardOnDataDependentSymNode",
         "docs/source/export.md, 'Data/Shape-Dependent Control Flow'",

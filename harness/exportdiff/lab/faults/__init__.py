@@ -5,6 +5,7 @@ from exportdiff.lab.faults import exporting as exporting
 from exportdiff.lab.faults import faking as faking
 from exportdiff.lab.faults import hierarchy as hierarchy
 from exportdiff.lab.faults import input_checks as input_checks
+from exportdiff.lab.faults import offering as offering
 from exportdiff.lab.faults import rebuilding as rebuilding
 from exportdiff.lab.faults import reusing as reusing
 from exportdiff.lab.faults import running as running

@@ -28,3 +28,11 @@ def compiled(model: Any) -> Any:
         torch._inductor.config.fallback_random = True  # draw random numbers as eager does
     model.compile(backend="BACKEND")
     return model
+
+
+def compiled_whole(model: Any) -> Any:
+    """Compile the calls of the model itself, each to one graph: its state keeps its names."""
+    if RANDOM:
+        torch._inductor.config.fallback_random = True  # draw random numbers as eager does
+    model.compile(backend="BACKEND", fullgraph=True)
+    return model

@@ -62,6 +62,8 @@ class Runner:
     """The mode and the runner that run its graphs operator by operator, if it makes machine code of them."""
     needs: tuple[str, ...] = ()
     """Names of torch that it uses and not every supported version has; without one its paths are left out."""
+    in_eager: Function | None = None
+    """Of a runner of the pipeline mode: what makes of a model the function that eager runs in its place."""
 
 
 RUNNERS: dict[str, Runner] = {}
@@ -155,3 +157,124 @@ def package(program: ExportedProgram) -> nn.Module:
     with tempfile.TemporaryDirectory() as folder, nothing_cached(), numbers_of_eager():
         package = torch._inductor.aoti_compile_and_package(program, package_path=f"{folder}/model.pt2")
         return Packaged(torch._inductor.aoti_load_package(package))
+
+
+@runner("compile", expression="compiled_whole(model)", backend="eager", cost=220)
+def fullgraph(model: nn.Module) -> Callable[..., object]:
+    """torch.compile(fullgraph=True): one graph for each call, or a refusal that says what breaks it."""
+    run: Callable[..., object] = torch.compile(model, backend="eager", fullgraph=True)
+    return run
+
+
+def stepped(model: nn.Module) -> Callable[..., object]:
+    """Return a function that trains on two microbatches, and returns the results and the gradients."""
+
+    def run(*args: Any, **kwargs: Any) -> Any:
+        model.zero_grad()
+        results = []
+        for one_args, one_kwargs in _microbatches(args, kwargs)[1:]:
+            results.append(model(*one_args, **one_kwargs))
+            loss: Any = _loss(results[-1])
+            if loss.requires_grad:
+                loss.backward()
+        gradients = _gradients([model], _names(model))
+        model.zero_grad()
+        return _detached(results), gradients
+
+    return run
+
+
+@runner(
+    "pipeline",
+    expression="scheduled(model, args, kwargs)",
+    shown=True,
+    cost=250,
+    in_eager=stepped,
+    needs=("torch.distributed.pipelining._utils.PipeliningMetadataError",),
+)
+def scheduled(model: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Callable[..., object]:
+    """A schedule trains the stages on two microbatches: the results and gradients are those of eager."""
+    # Repro files contain this text.
+    import torch.distributed as dist
+    from torch.distributed.pipelining import (
+        ScheduleGPipe,
+        ScheduleInterleaved1F1B,
+        SplitPoint,
+        pipeline,
+    )
+    from torch.testing._internal.distributed.fake_pg import FakeStore
+
+    names = _names(model)
+    points = {name: SplitPoint.BEGINNING for name, _ in list(model.named_children())[1:]}
+    pipe = pipeline(model, args, kwargs, split_spec=points)
+
+    def run(*args: Any, **kwargs: Any) -> Any:
+        results: list[Any] = []
+
+        def loss(result: Any, target: torch.Tensor) -> torch.Tensor:
+            results.append(result)
+            return _loss(result)
+
+        (args, kwargs), *_ = _microbatches(args, kwargs)
+        tensors = (t for t in torch.utils._pytree.tree_leaves((args, kwargs)) if isinstance(t, torch.Tensor))
+        device = next((t.device for t in tensors), torch.device("cpu"))
+        # All stages are in this process, so nothing is sent.
+        dist.init_process_group("fake", store=FakeStore(), rank=0, world_size=1)
+        try:
+            stages: Any = [pipe.build_stage(number, device) for number in range(pipe.num_stages)]
+            first, *others = stages
+            schedule: Any = ScheduleInterleaved1F1B(stages, 2, loss, scale_grads=False) if others else None
+            schedule = schedule or ScheduleGPipe(first, 2, loss, scale_grads=False)
+            schedule.step(*args, target=torch.zeros(2), return_outputs=False, **kwargs)
+        finally:
+            dist.destroy_process_group()
+        submodules = [stage.submod for stage in stages]
+        gradients = _gradients(submodules, names)
+        for submodule in submodules:
+            submodule.zero_grad()
+        return _detached(results), gradients
+
+    return run
+
+
+def _microbatches(args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[tuple[Any, Any]]:
+    """Return a batch, and its two halves: the arguments, and the arguments with their rows in reverse."""
+
+    def changed(given: Any, change: Callable[[torch.Tensor], torch.Tensor]) -> Any:
+        return torch.utils._pytree.tree_map(
+            lambda leaf: change(leaf) if isinstance(leaf, torch.Tensor) and leaf.dim() else leaf, given
+        )
+
+    batch = changed((args, kwargs), lambda t: torch.cat([t.detach(), t.detach().flip(0)]))
+    halves = (changed(batch, lambda t: t[: len(t) // 2]), changed(batch, lambda t: t[len(t) // 2 :]))
+    return [batch, *halves]
+
+
+def _loss(result: Any) -> torch.Tensor:
+    leaves = torch.utils._pytree.tree_leaves(result)
+    parts = [t.abs().sum() for t in leaves if isinstance(t, torch.Tensor) and t.requires_grad]
+    return torch.stack(parts).sum() if parts else torch.zeros(())
+
+
+def _names(model: nn.Module) -> dict[str, str]:
+    """Return the first name of each parameter by each of its names."""
+    first: dict[int, str] = {}
+    named = model.named_parameters(remove_duplicate=False)
+    return {name: first.setdefault(id(p), name) for name, p in named}
+
+
+def _gradients(modules: list[nn.Module], names: dict[str, str]) -> dict[str, torch.Tensor]:
+    """Return the gradients that flow, by the first name of the parameter; stages have copies of tied ones."""
+    named = {id(p): (name, p) for module in modules for name, p in module.named_parameters()}
+    found: dict[str, torch.Tensor] = {}
+    for name, p in named.values():
+        if p.grad is not None and p.grad.any():  # where nothing flows, a stage sends zeros
+            first = names[name]
+            found[first] = found[first] + p.grad if first in found else p.grad.clone()
+    return dict(sorted(found.items()))
+
+
+def _detached(results: Any) -> Any:
+    return torch.utils._pytree.tree_map(
+        lambda leaf: leaf.detach() if isinstance(leaf, torch.Tensor) else leaf, results
+    )

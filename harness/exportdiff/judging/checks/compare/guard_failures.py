@@ -24,6 +24,11 @@ _REFUSALS = {
 }
 
 
+# Where torch.compile traces ep.module(), Dynamo wraps what the guard raises (torch/_dynamo/utils.py,
+# _wrap_graph_break_with_torch_runtime_err).
+_WRAPPED = re.compile(r"got AssertionError\(['\"](Guard failed: .*)")
+
+
 # What export could not decide for all sizes, it asserts in the graph (torch/fx/passes/runtime_assert.py).
 _ASSERTION = re.compile(r"Runtime assertion failed for expression ")
 
@@ -34,7 +39,9 @@ def input_misfit(failure: Failure, *, probe: bool) -> str | None:
         return None
     if probe and _ASSERTION.match(failure.message):
         return "assertion"
-    return next((word for word, rule in _REFUSALS.items() if rule.match(failure.message)), None)
+    wrapped = _WRAPPED.search(failure.message) if failure.name == "TorchRuntimeError" else None
+    message = wrapped[1] if wrapped else failure.message
+    return next((word for word, rule in _REFUSALS.items() if rule.match(message)), None)
 
 
 def relates_sizes(failure: Failure) -> bool:

@@ -37,3 +37,20 @@ _SAYS = (
     r"accumulative multiplication of sizes\."
 )
 """What Dynamo says of the operator that raised, and what the operator said."""
+
+
+@limit(
+    LIMITS,
+    says="With fullgraph=True, a call that Dynamo must compile again is refused if it has a graph break.",
+    documented="docs.pytorch.org, torch.compile, fullgraph: 'if there are graph breaks, then this will raise "
+    "an error'; as the refusal dynamo-unsupported",
+    everywhere=True,
+)
+def full_graphs_do_not_break(compared: Comparison) -> bool:
+    """Whether Dynamo refuses to break the graph of a deviating call."""
+    evidence = compared.evidence
+    return (
+        compared.path.runner == "fullgraph"
+        and isinstance(evidence, DeviatingCallRaised)
+        and "torch._dynamo.exc.Unsupported" in evidence.failure.types
+    )

@@ -240,5 +240,6 @@ def numbers_become_tensors(compared: Comparison) -> bool:
 )
 def graphs_alone_check_no_sizes(compared: Comparison) -> bool:
     """Whether it shows in a probe with sizes that export may refuse."""
-    unchecked = compared.path.mode == "aoti" or "lifted" in compared.path.transforms
+    unguarded = not {"lifted", "unguarded"}.isdisjoint(compared.path.transforms)
+    unchecked = compared.path.mode == "aoti" or unguarded
     return unchecked and compared.in_unpromised_probe

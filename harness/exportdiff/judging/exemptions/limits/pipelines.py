@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from exportdiff.judging.checks.compare.leaves import compare_leaf
 from exportdiff.judging.checks.outputs import OutputIdentity, OutputLeaf, PathRaised
 from exportdiff.judging.exemptions.limits.limit import limit
 from exportdiff.runtime.observing.aliasing import INPUT, OUTPUT
 
 if TYPE_CHECKING:
     from exportdiff.judging.exemptions.limits.limit import Comparison, Limit
+    from exportdiff.runtime.observing.observation import EagerObservation
 
 LIMITS: list[Limit] = []
 
@@ -58,3 +60,27 @@ def pipelines_take_children_of_their_parents(compared: Comparison) -> bool:
         return False
     text = evidence.failure.message
     return re.search(r"Child module .* is not a descendant of parent", text) is not None
+
+
+@limit(
+    LIMITS,
+    says="A schedule calls a stage with the next microbatch before it goes backward through the last one: "
+    "what a stage writes to its state must not be needed for the gradients.",
+    documented="docs.pytorch.org, torch.distributed.pipelining, ScheduleInterleaved1F1B: 'will perform one "
+    "forward and one backward on the microbatches in steady state'",
+)
+def stages_run_ahead_of_gradients(compared: Comparison) -> bool:
+    """Whether the backward pass of a stage fails, and the model writes to its state."""
+    evidence = compared.evidence
+    if compared.path.runner != "scheduled" or not isinstance(evidence, PathRaised):
+        return False
+    failed = "Failed to run stage backward" in evidence.failure.message
+    return failed and _writes_state(compared.eager)
+
+
+def _writes_state(eager: EagerObservation) -> bool:
+    before, after = eager.before, eager.calls[0].state
+    if before is None:
+        return False
+    pairs = ((tensor, after.tensors.get(name)) for name, tensor in before.tensors.items())
+    return any(new is None or compare_leaf(old, new) is not None for old, new in pairs)

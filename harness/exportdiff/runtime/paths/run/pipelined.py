@@ -9,6 +9,7 @@ the same here. Each stage has other names for its state, so changes of the state
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from torch import nn
@@ -18,6 +19,7 @@ from exportdiff.runtime.inputs.copies import build
 from exportdiff.runtime.observing.caches import forget_compiled
 from exportdiff.runtime.observing.failure import failure
 from exportdiff.runtime.observing.observation import PipelinedObservation
+from exportdiff.runtime.observing.parts import CannotObserveError
 from exportdiff.runtime.observing.process_state import restore_modes
 from exportdiff.runtime.observing.python_state import PythonState
 from exportdiff.runtime.paths.run.eager import observe_eager
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
     from exportdiff.runtime.observing.arguments import Inputs
     from exportdiff.runtime.observing.failure import Failure
     from exportdiff.runtime.observing.observation import EagerObservation
+    from exportdiff.runtime.paths.runners import Function
     from exportdiff.runtime.paths.stopwatch import Stopwatch
 
 
@@ -41,7 +44,11 @@ def observe_pipelined(case: Case, paths: Sequence[Path], clock: Stopwatch) -> It
     """Split a model along each path, and run its stages; make the same calls of an eager model."""
     case = replace(case, dynamic_shapes=None, probes=None)
     for path in paths:
-        reference = observe_eager(case, path.device, clock, run=flat)
+        in_eager = RUNNERS[path.runner].in_eager
+        run = flat if in_eager is None else partial(_flat_of, in_eager)
+        reference = observe_eager(case, path.device, clock, run=run)
+        if in_eager is not None and "calls" in reference.draws:
+            raise CannotObserveError("a schedule draws random numbers in another order than eager")
         yield _observe(case, path, clock, reference)
 
 
@@ -74,7 +81,11 @@ def _failure(error: Exception) -> Failure:
     return failure(error, "lower")
 
 
-def flat(model: nn.Module) -> Callable[..., object]:
+def _flat_of(make: Function, model: nn.Module) -> Callable[..., object]:
+    return flat(make(model))
+
+
+def flat(model: Callable[..., object]) -> Callable[..., object]:
     """Return a function that returns the leaves of what the model returns."""
 
     def run(*args: object, **kwargs: object) -> object:

@@ -6,12 +6,15 @@ turn an ExportedProgram into another one; ``modules`` change the module that a r
 """
 
 from exportdiff.runtime.paths.transforms import (  # noqa: F401 - they fill the table
+    archives,
     calling,
     cases,
     exports,
     graphs,
+    methods,
     modules,
     programs,
+    serving,
     settings,
     swapping,
     threads,

@@ -1,0 +1,120 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# id = "XD348"
+# title = "torch.distributed.pipelining: a schedule fails if a later stage reads an input, as a mask"
+# harm = "obscure error"
+# reach = "occasional"
+# reach-because = "a later stage gets the attention mask, as the first one does"
+# topics = ["attention", "arguments"]
+# cause = """
+# A traced stage takes as arguments what it reads: results of earlier stages, and inputs of the model.
+# `forward_one_chunk` passes all arguments to the first stage and none to the others, and all keyword
+# arguments to each stage. It should pass to each traced stage those that it reads."""
+# path = "pipeline:scheduled@cpu"
+# check = "outputs"
+# kind = "crash"
+# stage = "run"
+# status = "open"
+# signatures = [
+#     ["outputs", "crash", "run", "RuntimeError", "schedules.py:_step_microbatches",
+#         "schedules.py:_perform_action", "stage.py:forward_one_chunk"],
+#     ["outputs", "crash", "run", "ValueError", "schedules.py:_step_microbatches",
+#         "schedules.py:_perform_action", "stage.py:set_local_fwd_input"],
+# ]
+# fix = "pipeline_gives_stages_what_they_read"
+# upstream = ""
+# upstream-searched = "2026-11-26"
+# at-fault = "torch/distributed/pipelining/stage.py, forward_one_chunk: composite_args = args"
+# workaround = "code"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
+# ///
+"""The second stage reads a mask that is an argument of the model. Eager takes it; the schedule fails.
+
+A traced stage takes as arguments what it reads: results of earlier stages, and inputs of the model.
+`forward_one_chunk` passes all arguments to the first stage and none to the others, and all keyword
+arguments to each stage. It should pass to each traced stage those that it reads.
+"""
+
+import sys
+
+import torch
+import torch.distributed as dist
+from torch import nn
+from torch.distributed.pipelining import ScheduleInterleaved1F1B, SplitPoint, pipeline
+from torch.testing._internal.distributed.fake_pg import FakeStore
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.body = nn.Linear(3, 3)
+        self.head = nn.Linear(3, 3)
+
+    def forward(self, x, mask):
+        return self.head(self.body(x)) * mask
+
+
+def make():
+    return Model(), (torch.ones(2, 3), torch.ones(2, 3))
+
+
+def loss(output, target):
+    return output.mean()
+
+
+def step(model, args):
+    """Run a schedule with two microbatches; all stages are in this process, so nothing is sent."""
+    dist.init_process_group("fake", store=FakeStore(), rank=0, world_size=1)
+    try:
+        half = tuple(arg[:1] for arg in args)
+        pipe = pipeline(model, half, split_spec={"head": SplitPoint.BEGINNING})
+        stages = [pipe.build_stage(i, torch.device("cpu")) for i in range(pipe.num_stages)]
+        return ScheduleInterleaved1F1B(stages, 2, loss_fn=loss).step(*args, target=torch.zeros(2))
+    finally:
+        dist.destroy_process_group()
+
+
+def show():
+    model, args = make()
+    return model(*args).shape, step(make()[0], args).shape
+
+
+def make_workaround():
+    """Pass the input through the earlier stages."""
+
+    class Passing(Model):
+        def __init__(self):
+            super().__init__()
+            self.body = Body()
+
+        def forward(self, x, mask):
+            h, mask = self.body(x, mask)
+            return self.head(h) * mask
+
+    class Body(nn.Linear):
+        def __init__(self):
+            super().__init__(3, 3)
+
+        def forward(self, x, mask):
+            return super().forward(x), mask.clone()
+
+    return Passing(), (torch.ones(2, 3), torch.ones(2, 3))
+
+
+if __name__ == "__main__":
+    # Exit code 1 means that the bug is there: any other error exits with 3.
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)
+    try:
+        show()
+    except (RuntimeError, ValueError) as error:
+        sys.exit(f"BUG: eager raises nothing, the schedule raises {str(error).strip()[:60]!r}")
+    print("ok: neither eager nor the schedule raises")

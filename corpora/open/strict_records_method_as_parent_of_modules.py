@@ -1,0 +1,91 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# id = "XD342"
+# title = "torch.export(strict=True), unflatten: AttributeError after model.forward = model.encode"
+# harm = "obscure error"
+# reach = "occasional"
+# reach-because = "a model with several methods is exported one method at a time, as for ExecuTorch"
+# topics = ["names"]
+# cause = """
+# In strict mode, Dynamo finds the submodules through the bound method: the path of `child` is recorded as
+# `forward.__self__.child`. unflatten looks for a submodule called `forward`. `_strict_export` should record
+# the names that the model has for its modules. torch 2.11 did so."""
+# path = "strict:unflatten@cpu"
+# check = "outputs"
+# kind = "crash"
+# stage = "lower"
+# status = "open"
+# signatures = [
+#     ["outputs", "crash", "lower", "AttributeError", "unflatten.py:run_from", "unflatten.py:__init__",
+#         "graph.py:call_module"],
+#     ["structure", "mismatch", "calls", "unknown"],
+# ]
+# fix = "strict_export_names_modules_of_methods"
+# upstream = ""
+# upstream-searched = "2026-11-26"
+# at-fault = "torch/export/_trace.py, _strict_export: keeps 'forward.__self__' in the paths of modules"
+# workaround = "code"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "fixed"
+# "2.11.0" = "fixed"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
+# ///
+"""A method that takes the place of forward is exported in strict mode. The program cannot be unflattened:
+"`forward` is not an nn.Module".
+
+In strict mode, Dynamo finds the submodules through the bound method: the path of `child` is recorded as
+`forward.__self__.child`. unflatten looks for a submodule called `forward`. `_strict_export` should record
+the names that the model has for its modules. torch 2.11 did so.
+"""
+
+import sys
+
+import torch
+from torch import nn
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.child = nn.Linear(3, 3)
+
+    def encode(self, x):
+        return self.child(x)
+
+
+def make():
+    model = Model()
+    model.forward = model.encode
+    return model, (torch.ones(2, 3),)
+
+
+def show():
+    model, args = make()
+    program = torch.export.export(model, args, strict=True)
+    return model(*args), torch.export.unflatten(program)(*args)
+
+
+def make_workaround():
+    """Call the method in the forward of a subclass."""
+
+    class Encoder(Model):
+        def forward(self, x):
+            return self.encode(x)
+
+    return Encoder(), (torch.ones(2, 3),)
+
+
+if __name__ == "__main__":
+    # Exit code 1 means that the bug is there: any other error exits with 3.
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)
+    try:
+        show()
+    except AttributeError as error:
+        sys.exit(f"BUG: eager raises nothing, unflatten raises {error!r:.100}")
+    print("ok: neither eager nor unflatten raises")
