@@ -26,6 +26,11 @@ EACH_COMMAND: dict[str, dict[int, str]] = {
         1: "a finding fails",
         2: f"the model was not judged, or {WRONG_ARGUMENT}",
     },
+    "judge": {
+        0: "a call was judged and nothing fails; the exit code of the command does not count",
+        1: "a finding fails",
+        2: f"no call was judged, or {WRONG_ARGUMENT}",
+    },
     "minimize": {
         0: "the result shows the difference in a fresh process",
         1: "it does not, or there is no difference",
