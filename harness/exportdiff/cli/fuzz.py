@@ -32,7 +32,6 @@ from exportdiff.core.errors import UsageError
 from exportdiff.core.programs import DEFAULT_PROFILE
 from exportdiff.fuzzing.campaign.engines import ENGINES, MODULES
 from exportdiff.fuzzing.campaign.settings import KNOWN_EVERY, MINIMIZED, CampaignSettings
-from exportdiff.fuzzing.near.loading import read_near
 from exportdiff.fuzzing.other_torch.probe import interpreter_to_compare
 from exportdiff.interfaces.output_files import check_writable
 from exportdiff.interfaces.reports.folder import Folder
@@ -215,6 +214,8 @@ def run(arguments: argparse.Namespace) -> int:
             if arguments.around:
                 settings = replace(settings, around=chosen_around(arguments.around), profile=DEFAULT_PROFILE)
             if arguments.near is not None:
+                from exportdiff.fuzzing.near.loading import read_near
+
                 settings = replace(settings, near=read_near(arguments.near, settings.corpora))
             try_untried_fixes(settings.corpora, settings.workers)
             folder.prepare()

@@ -15,7 +15,6 @@ from exportdiff.cli.arguments import (
 )
 from exportdiff.cli.around import chosen_around, drawn_around, run_in_child
 from exportdiff.core.programs import program_source
-from exportdiff.fuzzing.near.loading import read_near
 
 if TYPE_CHECKING:
     import argparse
@@ -49,6 +48,7 @@ def run(arguments: argparse.Namespace) -> int:
         source, tags = drawn_around(around, arguments.seed, arguments.example)
     elif arguments.near is not None:
         from exportdiff.fuzzing.near.drawing import near_program
+        from exportdiff.fuzzing.near.loading import read_near
 
         near = read_near(arguments.near, arguments.corpora)
         source, tags = run_in_child("--near", near_program, near, arguments.seed, arguments.example)
