@@ -19,7 +19,7 @@
 # kind = "crash"
 # status = "open"
 # undetected-because = "eager's backward pass updates the statistics once more: no two runs of eager agree"
-# fix = "checkpoint_saves_no_written_state"
+# trigger = ["region.checkpoint", "layer.batch_norm1d"]
 # upstream = "https://github.com/pytorch/pytorch/pull/160883"
 # upstream-match = "place"
 # upstream-searched = "2026-11-26"

@@ -19,7 +19,7 @@
 # status = "open"
 # signatures = [["guards", "mismatch", "accepted", "base"]]
 # undetected-because = "two calls off the specification are tried, chosen by the text of the program"
-# fix = "guard_memory_that_inputs_share"
+# trigger = ["input.view_of_another"]
 # upstream = "https://github.com/pytorch/pytorch/issues/139789"
 # upstream-match = "mechanism"
 # upstream-fix = "https://github.com/pytorch/pytorch/pull/185891"

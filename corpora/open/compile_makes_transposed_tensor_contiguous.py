@@ -18,7 +18,7 @@
 # kind = "mismatch"
 # status = "open"
 # signatures = [["outputs", "mismatch", "stride", "fresh"]]
-# fix = "functionalized_writes_keep_strides"
+# trigger = ["inplace.masked_fill_"]
 # upstream = "https://github.com/pytorch/pytorch/issues/133512"
 # upstream-match = "mechanism"
 # upstream-fix = "https://github.com/pytorch/pytorch/pull/186328"

@@ -19,7 +19,7 @@
 # kind = "mismatch"
 # status = "open"
 # signatures = [["purity", "mismatch", "run", "global", "raised"]]
-# fix = "failed_graph_restores_modes"
+# fix = "failed_graph_restores_grad_mode"
 # upstream = "https://github.com/pytorch/pytorch/pull/122074"
 # upstream-match = "mechanism"
 # upstream-searched = "2026-11-26"

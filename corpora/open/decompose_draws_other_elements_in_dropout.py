@@ -18,7 +18,7 @@
 # kind = "mismatch"
 # status = "open"
 # signatures = [["outputs", "mismatch", "value", "fresh"]]
-# fix = "bernoulli_draws_in_order_of_memory"
+# trigger = ["inplace.random"]
 # upstream = "https://github.com/pytorch/pytorch/pull/129467"
 # upstream-match = "symptom"
 # upstream-searched = "2026-11-26"

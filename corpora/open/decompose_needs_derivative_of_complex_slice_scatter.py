@@ -26,7 +26,7 @@
 #         "does not support automatic differentiation for outputs with",
 #     ],
 # ]
-# fix = "complex_slices_are_scattered_as_real_numbers"
+# trigger = ["op.complex", "inplace.item"]
 # upstream = "https://github.com/pytorch/executorch/issues/5381"
 # upstream-match = "symptom"
 # upstream-searched = "2026-11-26"

@@ -15,7 +15,7 @@
 # kind = "mismatch"
 # status = "open"
 # signatures = [["gradients", "mismatch", "value", "state"]]
-# fix = "export_refuses_hooks_on_tensors"
+# trigger = ["op.gradient_hook"]
 # upstream = ""
 # upstream-searched = "2026-11-26"
 # at-fault = "torch/_tensor.py, Tensor.register_hook: does not say that export records no hook"

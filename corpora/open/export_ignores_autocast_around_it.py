@@ -17,7 +17,7 @@
 # kind = "mismatch"
 # status = "open"
 # signatures = [["outputs", "mismatch", "dtype", "fresh"]]
-# fix = "export_refuses_autocast_around_it"
+# fix = "export_records_autocast_around_it"
 # upstream = "https://github.com/pytorch/pytorch/pull/159552"
 # upstream-match = "mechanism"
 # upstream-searched = "2026-11-26"

@@ -17,7 +17,7 @@
 # kind = "mismatch"
 # status = "open"
 # signatures = [["state", "mismatch", "requires-grad", "buffer"]]
-# fix = "detach_buffers_assigned_without_gradients"
+# trigger = ["state.rebound"]
 # upstream = "https://github.com/pytorch/pytorch/pull/137240"
 # upstream-match = "place"
 # upstream-searched = "2026-11-26"

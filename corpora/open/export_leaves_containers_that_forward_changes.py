@@ -18,7 +18,7 @@
 # kind = "mismatch"
 # status = "open"
 # signatures = [["inputs", "mismatch", "shape"]]
-# fix = "export_refuses_changes_of_given_containers"
+# trigger = ["input.dict"]
 # upstream = "https://github.com/pytorch/pytorch/issues/147213"
 # upstream-match = "symptom"
 # upstream-searched = "2026-11-26"

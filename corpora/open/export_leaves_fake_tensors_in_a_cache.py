@@ -17,7 +17,7 @@
 # kind = "mismatch"
 # status = "open"
 # signatures = [["purity", "mismatch", "export", "fake tensor in an object"]]
-# fix = "export_restores_objects_of_modules"
+# trigger = ["idiom.python_state"]
 # upstream = "https://github.com/pytorch/pytorch/issues/153062"
 # upstream-match = "mechanism"
 # upstream-searched = "2026-11-26"

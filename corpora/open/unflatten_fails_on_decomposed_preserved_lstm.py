@@ -18,7 +18,7 @@
 # kind = "crash"
 # status = "open"
 # signatures = [["outputs", "crash", "lower", "AttributeError"]]
-# fix = "decomposed_results_are_found"
+# trigger = ["layer.lstm"]
 # upstream = "https://github.com/pytorch/pytorch/pull/138669"
 # upstream-match = "place"
 # upstream-searched = "2026-11-26"

@@ -20,7 +20,7 @@
 # kind = "mismatch"
 # status = "open"
 # signatures = [["guards", "mismatch", "accepted", "eval"]]
-# fix = "exported_modules_refuse_another_mode"
+# fix = "unflattened_modules_refuse_another_mode"
 # upstream = "https://github.com/pytorch/pytorch/issues/103681"
 # upstream-match = "symptom"
 # upstream-searched = "2026-11-26"

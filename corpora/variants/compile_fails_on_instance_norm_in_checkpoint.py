@@ -21,7 +21,7 @@
 #         "checkpoint.py:get_inputs",
 #     ],
 # ]
-# fix = "checkpoint_saves_no_written_state"
+# trigger = ["region.checkpoint"]
 # upstream = "https://github.com/pytorch/pytorch/pull/160883"
 # upstream-match = "place"
 # at-fault = "torch/_higher_order_ops/wrap.py, tag_activation_checkpoint_impl: checkpoint(..., *args)"

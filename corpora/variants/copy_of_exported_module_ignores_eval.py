@@ -10,7 +10,7 @@
 # kind = "mismatch"
 # status = "open"
 # signatures = [["guards", "mismatch", "accepted", "eval"]]
-# fix = "exported_modules_refuse_another_mode"
+# trigger = ["layer.dropout", "hierarchy.copied"]
 # upstream = "https://github.com/pytorch/vision/issues/8634"
 # upstream-match = "mechanism"
 # upstream-searched = "2026-11-26"

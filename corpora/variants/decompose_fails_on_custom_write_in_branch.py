@@ -21,7 +21,7 @@
 #         "eager_transforms.py:wrapped",
 #     ],
 # ]
-# fix = "branches_may_write_when_decomposed"
+# trigger = ["op.custom", "region.cond"]
 # upstream = ""
 # at-fault = "torch/_higher_order_ops/auto_functionalize.py, FunctionalCallableWithEpilogue.__call__"
 #

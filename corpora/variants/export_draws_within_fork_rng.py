@@ -10,7 +10,7 @@
 # kind = "mismatch"
 # status = "open"
 # signatures = [["outputs", "mismatch", "value"]]
-# fix = "export_refuses_manual_seed"
+# trigger = ["idiom.seed"]
 # upstream = ""
 # at-fault = "torch/random.py, fork_rng: calls no operator while torch.export traces"
 #

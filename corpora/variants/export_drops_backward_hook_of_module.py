@@ -10,7 +10,7 @@
 # kind = "mismatch"
 # status = "open"
 # signatures = [["gradients", "mismatch", "value", "input"]]
-# fix = "export_refuses_hooks_on_tensors"
+# trigger = ["op.gradient_hook"]
 # upstream = ""
 # at-fault = "torch/utils/hooks.py, BackwardHook._apply_on_tensors: does not say that export records no hook"
 #

@@ -10,7 +10,7 @@
 # kind = "mismatch"
 # status = "open"
 # signatures = [["gradients", "mismatch", "value", "input"]]
-# fix = "export_refuses_hooks_on_tensors"
+# trigger = ["op.gradient_hook"]
 # upstream = ""
 # at-fault = "torch/_dynamo/variables/tensor.py, _method_register_hook: a side effect that no graph records"
 #

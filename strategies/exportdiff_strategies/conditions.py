@@ -95,6 +95,9 @@ def _length(value: Value) -> int:
     return len(value)
 
 
+WITHIN = "within_size"
+"""The condition that a size is no larger than declared."""
+
 CONDS: dict[str, CondSpec] = {
     "truthy": CondSpec("{0}", ("bool", "int", "rest"), _truthy),
     "not": CondSpec("not {0}", ("bool",), lambda v, p: not _plain(v)),
@@ -113,6 +116,7 @@ CONDS: dict[str, CondSpec] = {
     "size": CondSpec("{0}.shape[0] > {p[0]}", (), lambda v, p: _size(_tensor(v), 0) > int(str(p[0]))),
     "even_size": CondSpec("{0}.shape[0] % 2 == 0", (), lambda v, p: _size(_tensor(v), 0) % 2 == 0),
     "size_is": CondSpec("{0}.shape[0] == {p[0]}", (), lambda v, p: _size(_tensor(v), 0) == p[0]),
+    WITHIN: CondSpec("{0}.shape[0] <= {p[0]}", (), lambda v, p: _size(_tensor(v), 0) <= int(str(p[0]))),
     "numel": CondSpec("{0}.numel() > {p[0]}", (), lambda v, p: _tensor(v).numel > int(str(p[0]))),
     "rank": CondSpec("{0}.dim() == {p[0]}", (), lambda v, p: len(_tensor(v).shape) == p[0]),
     "dtype": CondSpec("{0}.dtype == torch.{p[0]}", (), lambda v, p: _tensor(v).dtype == p[0]),

@@ -8,6 +8,7 @@ with its own names.
 
 from __future__ import annotations
 
+import builtins
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
@@ -83,6 +84,10 @@ def with_unusual_names(program: ir.Program, choose: Chooser) -> ir.Program:
     members = any(isinstance(node, ir.Lit) and isinstance(node.value, ir.Kind) for node in found)
     if members and choose.on("calls.enum_base"):
         program = replace(program, enum=choose.pick([*ir.ENUMS]))
+    nodes = node_names(program)
+    plain = [arg.name for arg in program.root.args if arg.kind not in ("rest", "options")]
+    if nodes and set(plain).isdisjoint(ARGUMENTS) and choose.maybe("names.operator", 60):
+        program = with_arguments(program, {choose.pick(plain): choose.pick(nodes)})
     return program
 
 
@@ -236,6 +241,12 @@ def _with_arguments(program: ir.Program, choose: Chooser) -> ir.Program:
         if choose.chance(70):
             chosen[name] = choose.pick([new for new in ARGUMENTS if new not in chosen.values()])
     return with_arguments(program, chosen)
+
+
+def node_names(program: ir.Program) -> list[str]:
+    """The names that nodes of the graph may have: that of an operator, numbered from its second call on."""
+    names = [name for name in operator_names(program) if not hasattr(builtins, name)]
+    return [name + suffix for name in names for suffix in ("_1", "", "_2")]
 
 
 _NAMING: dict[type, tuple[str, ...]] = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from fnmatch import fnmatchcase
 
-from exportdiff.fuzzing.campaign.schedule import RATES, SUITED, paths_for, share
+from exportdiff.fuzzing.campaign.schedule import RATES, SUITED, UNSUITED, paths_for, share
 from exportdiff.runtime.paths import all_paths, core_paths, cost, export_key, select_paths
 from exportdiff_strategies.tags import TAGS
 
@@ -69,8 +69,18 @@ def test_tags_decide_how_often_a_path_runs() -> None:
     assert runs(None) in (44, 45)  # one in 37
 
 
-def test_every_tag_that_makes_a_program_suited_exists() -> None:
-    unknown = [
-        glob for each in SUITED for glob in each.tags if not any(fnmatchcase(tag, glob) for tag in TAGS)
-    ]
+def test_programs_that_a_path_refuses_seldom_run_on_it() -> None:
+    preserve = select_paths(["nonstrict+preserve:unflatten"])[0]
+
+    def runs(*tags: str) -> int:
+        return sum(preserve in paths_for(index, EVERY_PATH, tags) for index in range(7 * 47))
+
+    assert runs("calls.bool") == 47
+    assert runs("calls.bool", "calls.function") == 7
+
+
+def test_every_tag_that_makes_a_program_suited_or_unsuited_exists() -> None:
+    groups = [each.tags for each in SUITED] + [each.tags for each in UNSUITED]
+    globs = [glob for tags in groups for glob in tags]
+    unknown = [glob for glob in globs if not any(fnmatchcase(tag, glob) for tag in TAGS)]
     assert unknown == []

@@ -101,7 +101,8 @@ def test_loading_it_imports_nothing_slow(project: pytest.Pytester) -> None:
             slow = {"torch", "numpy", "hypothesis", "exportdiff_strategies", "libcst", "rich"}
             assert not slow & set(sys.modules)
             ours = {name for name in sys.modules if name.partition(".")[0].startswith("exportdiff")}
-            modules = ("core", "core.durations", "core.errors", "interfaces", "interfaces.pytest_plugin")
+            core = ("core", "core.durations", "core.errors")
+            modules = (*core, "interfaces", "interfaces.pytest_judge", "interfaces.pytest_plugin")
             assert ours == {"exportdiff", *(f"exportdiff.{name}" for name in modules)}
         """
     )
@@ -116,6 +117,11 @@ def test_loading_it_imports_nothing_slow(project: pytest.Pytester) -> None:
         (["--export-device", "tpu"], "--export-device tpu: torch finds no such device"),
         (["--export-accept", "gone.json"], "write one with --write-baseline"),
         (["--export-fail-on", "some"], "--export-fail-on: 'some' is none of any, new, silent"),
+        (
+            ["--export-judge", "--export-judge-limit", "0"],
+            "--export-judge-limit: '0' is no number of seconds",
+        ),
+        (["--export-judge-json", "out.json"], "--export-judge-json needs --export-judge"),
         (["--export-minimize", "soon"], "--export-minimize: 'soon' is not a duration; write 90s, 10m or 1h"),
     ],
 )

@@ -184,7 +184,11 @@ def test_mistakes_of_a_backend_are_named() -> None:
         Backend("numpy", "", promises=("speed",))  # type: ignore[arg-type]  # the mistake
 
 
-def test_no_backend_is_imported_before_a_path_names_it() -> None:
+def test_no_backend_is_imported_before_a_path_names_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(sys.modules, "exportdiff.backends.onnx", raising=False)
+    _forget()
     case: Case = case_from_source(COUNTER)
     assert judge_case(case, [parse("nonstrict:module")]).valid
     assert "exportdiff.backends.onnx" not in sys.modules
+    assert parse("onnx:file").mode == "onnx" and "exportdiff.backends.onnx" in sys.modules
+    assert "onnxruntime" not in sys.modules

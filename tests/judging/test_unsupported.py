@@ -135,6 +135,15 @@ def test_a_refusal_by_torch_is_recognized(
     assert [(result.status, result.reason) for result in verdict.paths] == [("unsupported", reason)]
 
 
+def test_of_the_paths_that_share_a_refused_export_one_is_judged(case: Callable[[str], Case]) -> None:
+    paths = select_paths(["nonstrict:module", "nonstrict:unflatten", "strict:module"])
+    verdict = judge(case(BRANCHES), paths, once=True)
+    assert [each.path.without_device for each in verdict.paths] == ["nonstrict:module", "strict:module"]
+    assert [(each.path.without_device, each.reason) for each in verdict.unjudged] == [
+        ("nonstrict:unflatten", "torch refuses this export: data-dependent")
+    ]
+
+
 def test_what_torch_itself_asks_of_a_fake_tensor_is_no_refusal(case: Callable[[str], Case]) -> None:
     """The model reads no data; torch asks for the address of a fake tensor to clone it."""
     (finding,) = judge(case(SCANS), [parse("nonstrict:module")], ["outputs"]).findings

@@ -57,7 +57,6 @@ ALIKE = {
     "unflatten_loses_update_by_parent": "the root writes to the state, and no child",
     "unflatten_reads_operand_of_operator_with_out": "it writes to out=, and not to its first operand",
     "unflatten_takes_mask_of_pruned_module_for_weight": "people who prune a model search for it",
-    "export_leaves_fake_tensors_in_lru_cache": "its table is in a decorator, which the fix reads otherwise",
 }
 """Variants that show as another file does, and why each has a file."""
 

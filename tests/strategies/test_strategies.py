@@ -193,7 +193,7 @@ def test_profiles_weigh_known_switches() -> None:
 @pytest.mark.parametrize(
     ("profile", "tag"),
     [
-        ("mutation", "inplace.item"),
+        ("mutation", "inplace.value"),
         pytest.param("metadata", "inplace.metadata", marks=pytest.mark.nightly),
         pytest.param("sharing", "hierarchy.two_parents", marks=pytest.mark.nightly),
         pytest.param("control-flow", "control.early_return", marks=pytest.mark.nightly),

@@ -44,9 +44,8 @@ backend.refuses(
 @backend.runner
 def program(ep: Any) -> Callable[..., object]:
     """Convert and optimize; call the program that torch.onnx.export returns."""
-    import torch
 
-    made: Any = torch.onnx.export(ep, verbose=False)
+    made = _converted(ep)
     made.initialize_inference_session()
 
     def run(*args: Any, **kwargs: Any) -> object:
@@ -58,9 +57,8 @@ def program(ep: Any) -> Callable[..., object]:
 @backend.runner
 def plain(ep: Any) -> Callable[..., object]:
     """Convert without optimizing; call the program that torch.onnx.export returns."""
-    import torch
 
-    made: Any = torch.onnx.export(ep, verbose=False, optimize=False)
+    made = _converted(ep, optimize=False)
     made.initialize_inference_session()
 
     def run(*args: Any, **kwargs: Any) -> object:
@@ -73,10 +71,9 @@ def plain(ep: Any) -> Callable[..., object]:
 def file(ep: Any) -> Callable[..., object]:
     """Convert and save to one file; load it into ONNX Runtime, and give it the inputs in order."""
     import onnxruntime
-    import torch
 
     with tempfile.TemporaryDirectory() as folder:
-        torch.onnx.export(ep, f=f"{folder}/model.onnx", verbose=False, external_data=False)
+        _converted(ep, f=f"{folder}/model.onnx", external_data=False)
         session = onnxruntime.InferenceSession(f"{folder}/model.onnx")
     return _session(ep, session, by_name=False)
 
@@ -85,14 +82,26 @@ def file(ep: Any) -> Callable[..., object]:
 def external(ep: Any) -> Callable[..., object]:
     """Save the weights in a second file, optimize nothing at runtime; each input is given by its name."""
     import onnxruntime
-    import torch
 
     options = onnxruntime.SessionOptions()
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
     with tempfile.TemporaryDirectory() as folder:
-        torch.onnx.export(ep, f=f"{folder}/model.onnx", verbose=False, external_data=True)
+        _converted(ep, f=f"{folder}/model.onnx", external_data=True)
         session = onnxruntime.InferenceSession(f"{folder}/model.onnx", options)
     return _session(ep, session, by_name=True)
+
+
+def _converted(ep: Any, **options: Any) -> Any:
+    """Convert; of the errors that torch.onnx.export raises one around the other, raise the first."""
+    import torch
+
+    try:
+        return torch.onnx.export(ep, verbose=False, **options)
+    except torch.onnx.errors.OnnxExporterError as error:
+        first: BaseException = error
+        while first.__cause__ is not None:
+            first = first.__cause__
+        raise first from None
 
 
 def _session(ep: Any, session: Any, *, by_name: bool) -> Callable[..., object]:

@@ -23,6 +23,7 @@ from exportdiff.cli import (
     features,
     fuzz,
     issue,
+    judge,
     known,
     merge,
     minimize,
@@ -50,6 +51,7 @@ COMMANDS = (
     merge,
     report,
     check,
+    judge,
     minimize,
     replay,
     corpus,
@@ -65,7 +67,7 @@ COMMANDS = (
     zoo,
 )
 
-_WITH_FIXES = ("fuzz", "check", "minimize", "replay", "corpus", "bench", "faults")
+_WITH_FIXES = ("fuzz", "check", "judge", "minimize", "replay", "corpus", "bench", "faults")
 """The commands that install fixes of known bugs."""
 
 _INTERNAL = """exportdiff {command}: this is an error of exportdiff itself, not of your model.

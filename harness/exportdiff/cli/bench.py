@@ -35,7 +35,8 @@ def add(commands: Subparsers) -> None:
         description="Measure exportdiff on this machine: what a program costs, how soon known and planted "
         "bugs are found, how the cost grows, and how much of torch.export is run. Takes up to four minutes "
         "on two idle cores. After Ctrl-C, the results so far are printed and written to --out. With --only "
-        "gpu, it instead asks what programs show on a GPU and not on the CPU.",
+        "gpu, it instead asks what programs show on a GPU and not on the CPU. With --only refusals, it asks "
+        "which programs the fixes of the corpus refuse; with --out FILE, a later run continues.",
     )
     parser.add_argument(
         "--full", action="store_true", help="measure for two to three hours, for numbers that can be quoted"
@@ -59,7 +60,7 @@ def add(commands: Subparsers) -> None:
         "--time",
         type=duration,
         metavar="TIME",
-        help="how long the measurement gpu takes (default: 7m)",
+        help="how long the measurement gpu or refusals takes (default: 7m)",
     )
     add_workers_option(parser)
     add_seed_option(parser)
@@ -69,9 +70,9 @@ def add(commands: Subparsers) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Print a table, and write the JSON document after every measurement.
 
-    Return what the measurement gpu returns, 3 if a measurement failed, 130 if the command was interrupted.
+    Return what gpu and refusals return, 3 if a measurement failed, 130 if the command was interrupted.
     """
-    from exportdiff.lab.bench.context import GPU_SECONDS, Context
+    from exportdiff.lab.bench.context import REQUESTED_SECONDS, Context
     from exportdiff.lab.bench.machine import describe, is_busy
     from exportdiff.lab.bench.run import Measured, document, measure_all
     from exportdiff.lab.bench.scale import FULL, QUICK
@@ -96,7 +97,7 @@ def run(arguments: argparse.Namespace) -> int:
         arguments.seed,
         corpora.resolve() if corpora else None,
         device=arguments.device,
-        seconds=arguments.time or GPU_SECONDS,
+        seconds=arguments.time or REQUESTED_SECONDS,
         programs=None if out is None else out.with_name(f"{out.stem}-programs"),
         report=lambda result: write([Measured(chosen[len(measured)], result, 0.0)]),
     )

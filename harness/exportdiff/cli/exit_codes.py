@@ -26,6 +26,11 @@ EACH_COMMAND: dict[str, dict[int, str]] = {
         1: "a finding fails",
         2: f"the model was not judged, or {WRONG_ARGUMENT}",
     },
+    "judge": {
+        0: "a call was judged and nothing fails; the exit code of the command does not count",
+        1: "a finding fails",
+        2: f"no call was judged, or {WRONG_ARGUMENT}",
+    },
     "minimize": {
         0: "the result shows the difference in a fresh process",
         1: "it does not, or there is no difference",
@@ -66,9 +71,9 @@ EACH_COMMAND: dict[str, dict[int, str]] = {
     "features": {0: "the tags are counted", 2: WRONG_ARGUMENT},
     "faults": {0: "every fault was detected", 1: "a fault was not detected", 2: WRONG_ARGUMENT},
     "bench": {
-        0: "all is measured; for `gpu`: nothing differs",
-        1: "`gpu`: something differs on the device alone",
-        2: f"{WRONG_ARGUMENT}; `gpu`: nothing could be judged",
+        0: "all is measured; for `gpu`: nothing differs; for `refusals`: no fix is wrong",
+        1: "`gpu`: something differs on the device alone; `refusals`: a fix is wrong",
+        2: f"{WRONG_ARGUMENT}; `gpu`, `refusals`: nothing could be judged",
     },
     "paths": {0: "the paths are listed", 2: WRONG_ARGUMENT},
     "zoo": {

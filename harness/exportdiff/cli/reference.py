@@ -178,7 +178,7 @@ def documents() -> Iterator[str]:
         "Each document has a [JSON Schema](https://json-schema.org), which is installed with exportdiff, in "
         "`interfaces/schemas/`.",
     )
-    for name in ("check-1", "summary-1", "baseline-2", "finding-1"):
+    for name in ("check-1", "judge-1", "summary-1", "baseline-2", "finding-1"):
         file = schemas.FOLDER / f"{name}{schemas.SUFFIX}"
         described = schemas.schema(name)
         link = f"../../harness/exportdiff/interfaces/schemas/{file.name}"

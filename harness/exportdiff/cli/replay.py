@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from exportdiff.cli.arguments import add_corpora_option, duration
 from exportdiff.core.errors import UsageError
 from exportdiff.core.torch_versions import torch_version
-from exportdiff.known.corpus.entry import EXPECTED, find_files, read_entry
+from exportdiff.known.corpus.entry import EXPECTED, find_files, lacking_for, read_entry
 from exportdiff.known.corpus.needed_fixes import fixes_named
 from exportdiff.known.corpus.versions import shown_by
 from exportdiff.runtime.patching.fixes import applied
@@ -60,7 +60,7 @@ def run(arguments: argparse.Namespace) -> int:
     as_recorded = True
     for entry, needed in zip(entries, fixes, strict=True):
         word, detail = _replay(entry, needed, arguments.limit)
-        as_recorded &= word == "as recorded"
+        as_recorded &= word in ("as recorded", "skipped")
         print(f"{word:<11}  {entry.file}  {detail}".rstrip(), flush=True)
     if as_recorded:
         return 0
@@ -78,6 +78,8 @@ def _fixes(entry: Entry, corpora: pathlib.Path) -> tuple[Fix, ...]:
 def _replay(entry: Entry, fixes: tuple[Fix, ...], limit: float) -> tuple[str, str]:
     if entry.problem:
         return "BROKEN", entry.problem
+    if lacking := lacking_for(entry.file):
+        return "skipped", f"{', '.join(lacking)}: not installed here"
     within: Within = partial(applied, fixes) if fixes else nullcontext
     return outcome(entry, run_file(entry.file, limit, within))
 

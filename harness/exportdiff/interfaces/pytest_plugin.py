@@ -20,6 +20,7 @@ import pytest
 
 from exportdiff.core.durations import seconds_of
 from exportdiff.core.errors import UsageError
+from exportdiff.interfaces import pytest_judge
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator, Mapping
@@ -47,8 +48,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="append",
         default=[],
         metavar="GLOB",
-        help="paths that export_equivalence judges, e.g. 'nonstrict:*' or 'all'; may be repeated (default: "
-        "those of exportdiff check)",
+        help="paths that export_equivalence and --export-judge judge, e.g. 'nonstrict:*' or 'all'; may be "
+        "repeated (default: those of exportdiff check; with --export-judge, those of the call)",
     )
     group.addoption(
         "--export-device", metavar="DEVICE", help="cpu or cuda (default: all devices of this machine)"
@@ -76,6 +77,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         metavar="DIR",
         help="folder for repro files (default: exportdiff-repros in the rootdir)",
     )
+    pytest_judge.add_options(group)
 
 
 @dataclass(frozen=True)
@@ -100,7 +102,8 @@ def pytest_configure(config: pytest.Config) -> None:
         "markers", f"{MARKER}(*globs): the paths that export_equivalence judges, e.g. 'nonstrict:*'"
     )
     try:
-        config.stash[_OPTIONS] = _read(config)
+        options = config.stash[_OPTIONS] = _read(config)
+        pytest_judge.register(config, options.paths)
     except (UsageError, ValueError) as error:
         raise pytest.UsageError(str(error)) from None
 

@@ -21,13 +21,16 @@ Judge: TypeAlias = "Callable[[Case, Sequence[Path], Sequence[FixRefusal]], Verdi
 """The type of ``judge_case``; tests pass other functions."""
 
 
-def judge_case(case: Case, paths: Sequence[Path], refusals: Sequence[FixRefusal] = ()) -> Verdict:
+def judge_case(
+    case: Case, paths: Sequence[Path], refusals: Sequence[FixRefusal] = (), *, once: bool = False
+) -> Verdict:
     """Judge a case along paths; without paths, run only eager.
 
-    ``refusals``: what the installed fixes declare.
+    ``refusals``: what the installed fixes declare. ``once``: of the paths that share a refused export, judge
+    only the first.
     """
     if paths:
-        return judge(case, paths, refusals=refusals)
+        return judge(case, paths, refusals=refusals, once=once)
     run_eager(case, "cpu")
     return Verdict(True, "", (), (), 0.0)
 

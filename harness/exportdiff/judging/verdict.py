@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import contextlib
-import io
-import logging
-import warnings
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
-import torch
 
 from exportdiff.judging.causes import Difference, over_paths, path_findings
 from exportdiff.judging.checks import CHECKS, OF_CALLS
@@ -27,6 +23,7 @@ from exportdiff.judging.precision import in_float64, with_exact_values
 from exportdiff.judging.probes import probe_mistake
 from exportdiff.judging.promises import as_promised, stops_because
 from exportdiff.judging.results import Unjudged, Verdict
+from exportdiff.judging.surroundings import own_random_numbers, quiet
 from exportdiff.judging.unreadable import cannot_observe, require_readable
 from exportdiff.runtime.inputs.copies import CALLS
 from exportdiff.runtime.observing.faster_torch import faster_torch
@@ -39,7 +36,7 @@ from exportdiff.runtime.observing.observation import (
 from exportdiff.runtime.observing.parts import CannotObserveError
 from exportdiff.runtime.observing.tensors import TensorSnapshot
 from exportdiff.runtime.observing.values import parts
-from exportdiff.runtime.paths import eager_key
+from exportdiff.runtime.paths import eager_key, export_key
 from exportdiff.runtime.paths.run.by_export import observe_paths
 from exportdiff.runtime.paths.run.eager import observe_eager
 from exportdiff.runtime.paths.stopwatch import Stopwatch
@@ -51,7 +48,7 @@ from exportdiff.runtime.paths.transforms.apply import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Sequence
 
     from exportdiff.core.case import Case
     from exportdiff.core.finding import Finding
@@ -70,11 +67,14 @@ def judge(
     checks: Sequence[str] | None = None,
     refusals: Sequence[FixRefusal] = (),
     on_path: Callable[[PathResult, PathFindings], None] = lambda result, found: None,
+    *,
+    once: bool = False,
 ) -> Verdict:
     """Run ``case`` eagerly and along every path, and compare what was observed.
 
     ``refusals``: what the installed fixes declare; a path that raises one is unsupported. ``on_path`` gets
-    the result and the findings of each path as soon as they are there.
+    the result and the findings of each path as soon as they are there. ``once``: if torch refuses to export
+    the case, the other paths that share this export are not judged.
 
     Raises ValueError for an unknown check, and whatever building the case raises.
     """
@@ -82,11 +82,11 @@ def judge(
         if name not in CHECKS:
             raise ValueError(f"no check {name!r}; there are {', '.join(CHECKS)}")
     chosen = frozenset(CHECKS if checks is None else checks)
-    with _quiet(), _own_random_numbers(), faster_torch():
+    with quiet(), own_random_numbers(), faster_torch():
         with contextlib.suppress(_OtherValuesFailError):
-            return _Judgement(case, paths, chosen, refusals).verdict(on_path)
+            return _Judgement(case, paths, chosen, refusals, once=once).verdict(on_path)
         case = replace(case, other_values=False)
-        return _Judgement(case, paths, chosen, refusals).verdict(on_path)
+        return _Judgement(case, paths, chosen, refusals, once=once).verdict(on_path)
 
 
 class _OtherValuesFailError(Exception):
@@ -121,9 +121,18 @@ class _Judgement:
     """The steps of judging one case; ``verdict`` takes them in order."""
 
     def __init__(
-        self, case: Case, paths: Sequence[Path], checks: frozenset[str], refusals: Sequence[FixRefusal]
+        self,
+        case: Case,
+        paths: Sequence[Path],
+        checks: frozenset[str],
+        refusals: Sequence[FixRefusal],
+        *,
+        once: bool,
     ) -> None:
         self._case = case
+        self._once = once
+        self._refused: set[tuple[str, ...]] = set()
+        """The export keys of the exports that torch refused."""
         self._checks = checks
         self._refusals: tuple[Refusal, ...] = (*refusals, *REFUSALS)
         self._clock = Stopwatch()
@@ -164,12 +173,25 @@ class _Judgement:
                 self._unjudged.append(Unjudged(observed.path, cannot_observe(observed.reason)))
                 continue
             result, findings = self._judge_path(observed)
+            if self._repeats_refusal(observed, result):
+                self._unjudged.append(Unjudged(observed.path, f"torch refuses this export: {result.reason}"))
+                continue
             results.append(result)
             found.append((observed.path, findings))
             on_path(result, findings)
         return Verdict(
             True, "", tuple(results), over_paths(found), self._clock.seconds, tuple(self._unjudged)
         )
+
+    def _repeats_refusal(self, observed: Observation, result: PathResult) -> bool:
+        """Whether the path shows nothing but a refusal of an export that an earlier path has shown."""
+        failure = observed.failure
+        if not self._once or result.status != "unsupported" or failure is None or failure.stage != "export":
+            return False
+        key = export_key(observed.path)
+        repeats = key in self._refused
+        self._refused.add(key)
+        return repeats
 
     def _alike(self, path: Path) -> list[Path]:
         """Return the paths that are compared with the same run of eager."""
@@ -362,28 +384,3 @@ def _unstable(first: EagerObservation, second: EagerObservation) -> str:
         for evidence in check(first, second):
             return f"eager disagrees with itself on a second run: {evidence.headline}"
     return ""
-
-
-@contextlib.contextmanager
-def _quiet() -> Iterator[None]:
-    """Keep what torch prints, warns and logs off the console. This also saves the time to format it."""
-    disabled = logging.root.manager.disable
-    logging.disable(logging.CRITICAL)
-    try:
-        with (
-            warnings.catch_warnings(),
-            contextlib.redirect_stdout(io.StringIO()),
-            contextlib.redirect_stderr(io.StringIO()),
-        ):
-            warnings.simplefilter("ignore")
-            yield
-    finally:
-        logging.disable(disabled)
-
-
-@contextlib.contextmanager
-def _own_random_numbers() -> Iterator[None]:
-    """Keep the random number generators of the caller: every call is seeded."""
-    devices = range(torch.cuda.device_count()) if torch.cuda.is_available() else ()
-    with torch.random.fork_rng(devices=devices):
-        yield

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from exportdiff_strategies import program as ir
+from exportdiff_strategies.conditions import WITHIN
 from exportdiff_strategies.constants import COLLECTIONS
 from exportdiff_strategies.control import CONTROLS
 from exportdiff_strategies.drawing.calls import draw_apply, draw_call, draw_loop, draw_own_method, in_family
@@ -179,9 +180,15 @@ def _read_back(scope: Scope, subject: ir.Expr) -> ir.Stmt | None:
     return stmt
 
 
-def branch_on_size_first(scope: Scope) -> None:
-    """Make a body begin with a branch on the sizes of ``x``: with dynamic shapes, this makes guards."""
-    if scope.choose.maybe("control.shape", 50):
+def branch_on_size_first(scope: Scope, most: int | None = None) -> None:
+    """Make a body begin with a branch on the sizes of ``x``: with dynamic shapes, this makes guards.
+
+    ``most``: the end of the declared range of sizes, if there is one. Then the branch may ask for it.
+    """
+    if most is not None and scope.choose.maybe("control.shape", 75):
+        within = ir.Cond(WITHIN, ir.Var("x"), (most,))
+        scope.pending.append(partial(draw_branch, suite=draw_statements, cond=within))
+    elif scope.choose.maybe("control.shape", 50):
         scope.pending.append(partial(draw_branch, suite=draw_statements, subject=ir.Var("x")))
 
 

@@ -163,8 +163,15 @@ class ClassBuilder:
             names += {"complex64": ["view_as_real", "view_float"] * 3, "float32": ["bits"] * 3}.get(dtype, [])
         name = self.choose.pick(names)
         choices = OPS[name].choices([source])
-        if isinstance(choices, list) and choices:
-            self.add(ir.DerivedTensor("part", kind, path, name, self.choose.pick(choices)))
+        if not isinstance(choices, list) or not choices:
+            return
+        chosen = self.choose.pick(choices)
+        self.add(ir.DerivedTensor("part", kind, path, name, chosen))
+        others = [choice for choice in choices if choice != chosen]
+        if others and self.choose.chance(50):
+            # Another view of the same memory, mostly with the same size and another offset.
+            kind = self.choose.pick(("buffer", "scratch", "constant"))
+            self.add(ir.DerivedTensor("rest", kind, path, name, self.choose.pick(others)))
 
     # children
 
@@ -383,13 +390,15 @@ class ClassBuilder:
         )
         return (ir.MethodDef("twice", (ir.Arg("x", "tensor"),), body),)
 
-    def draw_root_class(self, args: tuple[ir.Arg, ...], calls: list[dict[str, Value]]) -> ir.ClassDef:
-        """Draw the class ``Model`` for the inputs of these calls."""
+    def draw_root_class(
+        self, args: tuple[ir.Arg, ...], calls: list[dict[str, Value]], most: int | None = None
+    ) -> ir.ClassDef:
+        """Draw the class ``Model`` for the inputs of these calls; ``most``: the largest size of ``x``."""
         self._update_class(args, (), ())
         frames = [CallFrame(self.owner, names, [FUEL]).copy() for names in calls]
         scope = Scope(self.choose, self.machine, args, frames)
         if len(calls) > 1:
-            branch_on_size_first(scope)
+            branch_on_size_first(scope, most)
         write_alias_first(scope)
         whole = self.choose.pick(WHOLE) if self.choose.maybe("region.whole", 75) else ""
         if whole == "no_grad":

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from math import isfinite
 
 from exportdiff_strategies import program as ir
-from exportdiff_strategies.conditions import CONDS, RELATIONS
+from exportdiff_strategies.conditions import CONDS, RELATIONS, WITHIN
 from exportdiff_strategies.constants import LITERALS
 from exportdiff_strategies.control import CONTROLS, COUNTER, ControlSpec
 from exportdiff_strategies.drawing.calls import draw_call
@@ -78,7 +78,7 @@ def _tensor_conditions(scope: Scope, subject: ir.Expr) -> list[ir.Cond]:
     found = [
         ir.Cond(name, subject, params)
         for name, spec in CONDS.items()
-        if not spec.kinds and not spec.autograd and name != "dtype"
+        if not spec.kinds and not spec.autograd and name not in ("dtype", WITHIN)
         for params in _params(name, "")
     ]
     return [cond for cond in found if _decidable(scope, cond)]
@@ -109,7 +109,7 @@ def conditions(scope: Scope) -> list[ir.Cond]:
             ir.Cond(name, subject, params)
             for subject in subjects
             for name, spec in CONDS.items()
-            if not spec.kinds and spec.autograd in allowed
+            if not spec.kinds and spec.autograd in allowed and name != WITHIN
             for params in _params(name, "")
         ]
     if scope.choose.on("control.identity"):
@@ -156,14 +156,19 @@ def split(scope: Scope, cond: ir.Cond) -> tuple[list[CallFrame], list[CallFrame]
     return taken, skipped
 
 
-def draw_branch(scope: Scope, suite: Suite, subject: ir.Expr | None = None) -> ir.Stmt | None:
+def draw_branch(
+    scope: Scope, suite: Suite, subject: ir.Expr | None = None, cond: ir.Cond | None = None
+) -> ir.Stmt | None:
     """An ``if``, maybe with an ``elif`` or ``else``, or a ``match``; it is executed while it is drawn.
 
-    The test is on ``subject``, if one is given.
+    The test is ``cond``, or a test on ``subject``, if one is given.
     """
     if scope.depth >= NESTING or not scope.choose.on("control.if"):
         return None
-    conds = conditions(scope) if subject is None else _tensor_conditions(scope, subject)
+    if cond is not None:
+        conds = [cond] if _decidable(scope, cond) else []
+    else:
+        conds = conditions(scope) if subject is None else _tensor_conditions(scope, subject)
     if not conds:
         return None
     # Conditions that separate the scenarios make the graphs of two calls differ.

@@ -21,6 +21,8 @@ FACTORIES = [name for name, spec in OPS.items() if spec.group == "factory" and s
 # Tensor literals get more weight: export makes them constants, but each call needs a new tensor.
 FACTORIES += [name for name in FACTORIES if "torch.tensor(" in OPS[name].template] * 3
 
+SIZES = [name for name, spec in OPS.items() if spec.group == "size"]
+
 _GROUPS = {
     mutating: {
         group: [name for name, spec in OPS.items() if spec.group == group and bool(spec.mutates) is mutating]
@@ -40,6 +42,7 @@ COMMON: dict[str, int] = {
     **dict.fromkeys(("set_", "set_data"), 3),
     **dict.fromkeys(("select_scatter", "slice_scatter"), 5),
     **dict.fromkeys(("add", "softmax"), 6),
+    **dict.fromkeys(("gelu", "silu"), 2),
     **dict.fromkeys(("interpolate", "interpolate_one", "flatten"), 3),
     **dict.fromkeys(("floor_div_tensor", "one_hot"), 1),
 }
@@ -192,7 +195,9 @@ def draw_assign(scope: Scope) -> ir.Stmt | None:
     way = scope.choose.percent()
     tensors = scope.tensors()
     groups: list[Sequence[str]] = [*enabled(scope, mutating=False)] if way >= 20 else []
-    if groups and scope.choose.maybe("op.turned", 40):
+    if way >= 20 and way % 4 == 0 and scope.choose.on("dynamic.shapes") and scope.choose.on("op.size"):
+        groups = [SIZES]
+    elif groups and scope.choose.maybe("op.turned", 40):
         # Most tensors with another memory layout are the results of a transposing op.
         turned = draw_op(scope, [TURNS], tensors, [])
         kept = [names for names in groups if OPS[names[0]].group in LAYOUT_SENSITIVE] or groups

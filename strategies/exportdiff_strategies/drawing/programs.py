@@ -99,7 +99,7 @@ def _draw_program(choose: Chooser) -> ir.Program:
         (*classes, ir.ClassDef("Model", (), args, ())), given, keyword, style.training, dynamic
     )
     calls = [_names(outline, sizes) for sizes in ((), *(dynamic.probes if dynamic else ()))]
-    model = root.draw_root_class(args, calls)
+    model = root.draw_root_class(args, calls, dynamic.dims[0].high if dynamic else None)
     graph = choose.maybe("hierarchy.graph_root", 70) and traceable_root(model, root.owner)
     return replace(outline, classes=(*classes, model), graph=graph)
 

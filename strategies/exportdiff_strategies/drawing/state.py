@@ -49,7 +49,8 @@ def draw_rebinding(scope: Scope, path: ir.AttributePath, from_others: bool = Tru
     itself: list[ir.Expr] = [ir.Attr(path)]
     value: ir.Expr | None = None
     if not from_others or scope.choose.chance(70):
-        names = _OTHER_TYPE_OPS if scope.choose.chance(40) else _SAME_TYPE_OPS
+        # torch refuses most buffers that get another type.
+        names = _OTHER_TYPE_OPS if scope.choose.chance(12) else _SAME_TYPE_OPS
         value = draw_op(scope, [names], itself, scope.tensors())
     return ir.SetAttr(path, value or scope.choose.pick(scope.tensors()))
 

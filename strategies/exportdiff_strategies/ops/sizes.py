@@ -23,12 +23,12 @@ from exportdiff_strategies.ops.views import as_view, reshaped
 from exportdiff_strategies.types import TensorType, dense, numel, promote, resized
 
 
-def _part(template: str, size: Callable[[int], int]) -> OpSpec:
+def _part(template: str, size: Callable[[int], int], step: int = 1) -> OpSpec:
     """Some of the rows; ``size`` maps the number of all rows to how many there are."""
 
     def change(kind: TensorType, params: Params) -> TensorType:
         require(len(kind.shape) > 0 and size(kind.shape[0]) > 0)
-        return resized(kind, 0, size(kind.shape[0]))
+        return resized(kind, 0, size(kind.shape[0]), step)
 
     return OpSpec(template, "size", 1, viewing(change))
 
@@ -88,6 +88,10 @@ TABLE: dict[str, OpSpec] = {
     "rounded_half": _part("{0}[: round({0}.shape[0] / 2)]", lambda n: round(n / 2)),
     "last_two": _part("{0}[-min(2, {0}.shape[0]) :]", lambda n: min(2, n)),
     "all_but_one": _part("{0}[: max(1, {0}.shape[0] - 1)]", lambda n: max(1, n - 1) if n else 0),
+    "every_other": _part("{0}[: {0}.shape[0] : 2]", lambda n: (n + 1) // 2, step=2),
+    "odd_rows": _part("{0}[1 : {0}.size(0) : 2]", lambda n: n // 2, step=2),
+    "every_other_but_one": _part("{0}[: {0}.shape[0] - 1 : 2]", lambda n: n // 2, step=2),
+    "every_third_of_half": _part("{0}[{0}.shape[0] // 2 :: 3]", lambda n: (n - n // 2 + 2) // 3, step=3),
     "over_root": _map("{0} / math.sqrt({0}.size(-1))", lambda x: x, NUMBERS, floating),
     "over_size": _map("{0} / {0}.shape[0]", lambda x: x, NUMBERS, floating),
     "times_ratio": _map("{0} * ({0}.size(0) / {0}.size(-1))", lambda x: 8 * x, FLOATS, kept),

@@ -24,6 +24,7 @@ _CONDITIONS = {
     "size": "a branch on x.shape",
     "even_size": "a branch on whether a size is even",
     "size_is": "a branch on equality of a size with a constant",
+    "within_size": "a branch on whether a size is within its declared range",
     "numel": "a branch on x.numel()",
     "rank": "a branch on x.dim()",
     "dtype": "a branch on x.dtype",

@@ -27,7 +27,10 @@ _CHILD_ARGUMENTS = _with_prefix("calls.other_flags", "calls.flags", "calls.defau
 _EXCLUSIONS: Iterable[tuple[frozenset[str], frozenset[str]]] = (
     _at_most_one("hierarchy.flat", "hierarchy.depth2", "hierarchy.depth3", "hierarchy.depth4"),
     _at_most_one("dynamic.named", "dynamic.auto", "dynamic.dynamic"),
-    (frozenset({"dynamic.range", "dynamic.edge"}), frozenset({"dynamic.auto", "dynamic.dynamic"})),
+    (
+        frozenset({"dynamic.range", "dynamic.edge", "control.within_size"}),
+        frozenset({"dynamic.auto", "dynamic.dynamic"}),
+    ),
     _at_most_one(*_with_prefix("idiom.")),
     # Without classes below the root no call has arguments that the Program chooses.
     (frozenset({"hierarchy.flat"}), frozenset({"hierarchy.guest"} | _CHILD_ARGUMENTS)),

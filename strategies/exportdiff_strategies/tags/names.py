@@ -3,7 +3,15 @@
 from __future__ import annotations
 
 from exportdiff_strategies import program as ir
-from exportdiff_strategies.naming import ARGUMENTS, ATTRIBUTES, KEYS, METHODS, WORDS, operator_names
+from exportdiff_strategies.naming import (
+    ARGUMENTS,
+    ATTRIBUTES,
+    KEYS,
+    METHODS,
+    WORDS,
+    node_names,
+    operator_names,
+)
 from exportdiff_strategies.tags.analysis import Analysis
 from exportdiff_strategies.tags.tag import Tag
 
@@ -31,6 +39,12 @@ def _named_as_torch(p: Analysis) -> bool:
     return not attributes.isdisjoint((*ATTRIBUTES, *METHODS, *WORDS)) or not keys.isdisjoint(KEYS)
 
 
+def _named_as_operator(p: Analysis) -> bool:
+    names = {getattr(node, "attr", "") for node in p.nodes}
+    arguments = {arg.name for arg in p.root.args}
+    return not names.isdisjoint(operator_names(p.program)) or not arguments.isdisjoint(node_names(p.program))
+
+
 def _named_alike(p: Analysis) -> bool:
     for cls in p.classes:
         names = [init.attr for init in cls.init if isinstance(init, ir.NewChild | ir.Container)]
@@ -42,8 +56,8 @@ def _named_alike(p: Analysis) -> bool:
 TABLE: dict[str, Tag] = {
     "names.of_torch": Tag("an attribute or child with a name that torch uses itself", _named_as_torch),
     "names.operator": Tag(
-        "an attribute named like an operator",
-        lambda p: not {getattr(node, "attr", "") for node in p.nodes}.isdisjoint(operator_names(p.program)),
+        "an attribute or argument named like an operator, or like its node in the graph",
+        _named_as_operator,
     ),
     "names.prefix": Tag("a child whose name begins with that of a sibling", _named_alike),
     "names.argument": Tag(

@@ -612,3 +612,15 @@ def test_a_program_cannot_be_copied_once_it_was_unflattened(case: Callable[[str]
     assert outcomes(model, *(f"nonstrict+{path}" for path in paths)) == ["agrees"] * 3
     (finding,) = judge(model, [parse("nonstrict+unflatten_first+deepcopy:module")]).findings
     assert (finding.kind, finding.stage) == ("crash", "lower")
+
+
+def test_parameters_and_buffers_become_parts_of_one_vector() -> None:
+    model = nn.BatchNorm1d(3)
+    model.register_buffer("turned", torch.ones(2, 3).t())
+    TRANSFORMS["vector"].function(model)
+    first, second = model.get_buffer("running_mean"), model.get_buffer("running_var")
+    assert first.untyped_storage().data_ptr() == second.untyped_storage().data_ptr()
+    assert first.storage_offset() != second.storage_offset()
+    assert first.tolist() == [0.0] * 3 and second.tolist() == [1.0] * 3
+    assert model.weight.untyped_storage().data_ptr() == model.bias.untyped_storage().data_ptr()
+    assert model.get_buffer("turned").stride() == (1, 3)

@@ -157,7 +157,7 @@ WRITES = ("inplace.buffer", "inplace.input", "inplace.parameter", "inplace.const
 READS_METADATA = ("control.*", "inplace.metadata", "input.view_of_another", "hierarchy.*hook")
 """Tags of programs whose Python code reads what Dynamo then guards."""
 
-READS_SIZES = ("control.*size*", "control.numel*", "control.length", "control.range", "calls.size")
+READS_SIZES = ("control.*size*", "control.numel*", "control.length", "control.range", "calls.size", "op.size")
 
 COMPUTES = ("layer.*", "op.nn", "op.activation", "op.norm")
 """Tags of programs with operators that have decompositions."""
@@ -193,8 +193,9 @@ SUITED: tuple[Suited, ...] = (
     Suited("compile:compiled", READS_METADATA, every=17, others=79),
     Suited("compile:aot_eager", WRITES, every=29, others=149),
     Suited("nonstrict+preserve+decompose:*", WRITES + COMPUTES, every=13, others=59),
-    Suited("nonstrict+*decompose:*", WRITES + COMPUTES, every=23, others=97),
-    Suited("nonstrict+functionalize:*", WRITES, every=23, others=149),
+    Suited("nonstrict+*decompose:*", WRITES + COMPUTES, every=11, others=97),
+    Suited("nonstrict+functionalize:*", WRITES, every=13, others=149),
+    Suited("nonstrict+preserve+swapped:*", WRITES, every=7, others=29),
     Suited("nonstrict+dynamic:*", READS_SIZES, every=7, others=19),
     Suited("*+deferred:*", READS_SIZES, every=11, others=97),
     Suited("nonstrict+retie:*", TIES, every=17, others=97),
@@ -202,6 +203,23 @@ SUITED: tuple[Suited, ...] = (
 """Replaces ``RATES`` for paths that a glob here matches (the first one counts), if the tags of the program
 are known. About two programs in five are suited to a path, so a path costs as much as with its rate in
 ``RATES``."""
+
+
+@dataclass(frozen=True)
+class Unsuited:
+    """Torch refuses most programs with one of some tags on some paths, so they seldom run there."""
+
+    paths: str
+    """Glob of paths without their device."""
+    tags: tuple[str, ...]
+    every: int
+    """N: at most one of these programs in N runs on the path."""
+
+
+UNSUITED: tuple[Unsuited, ...] = (
+    # The signature of a submodule is preserved only if it takes tensors and numbers.
+    Unsuited("nonstrict+*preserve*", ("calls.function", "calls.bound_method", "calls.enum"), every=47),
+)
 
 
 def paths_for(index: int, paths: Sequence[Path], tags: Sequence[str] | None = None) -> tuple[Path, ...]:
@@ -214,7 +232,7 @@ def paths_for(index: int, paths: Sequence[Path], tags: Sequence[str] | None = No
     for path in paths:
         every, turn = _rate(path)
         if every > often and tags is not None:
-            every = _suited_rate(path, tuple(tags)) or every
+            every = max(_suited_rate(path, tuple(tags)) or every, _unsuited_rate(path, tuple(tags)))
         if index % max(every // often, 1) == turn % max(every // often, 1):
             chosen.append(path)
     return tuple(chosen)
@@ -227,6 +245,18 @@ def _suited_rate(path: Path, tags: tuple[str, ...]) -> int | None:
         return None
     fits = any(fnmatchcase(tag, glob) for tag in tags for glob in suited.tags)
     return suited.every if fits else suited.others
+
+
+def _unsuited_rate(path: Path, tags: tuple[str, ...]) -> int:
+    """Return N if at most one program in N with these tags runs on the path."""
+    return max(
+        (
+            each.every
+            for each in UNSUITED
+            if fnmatchcase(path.without_device, each.paths) and not set(tags).isdisjoint(each.tags)
+        ),
+        default=1,
+    )
 
 
 def share(path: Path) -> int:

@@ -223,12 +223,14 @@ class _Example:
         return self._result(verdict, parts, sampled=True, compared=verdict)
 
     def _on_mended_torch(self, known: Knowledge) -> ExampleResult:
-        verdict = judge_case(self.case, self.paths, fix_refusals(known.usable_fixes))
+        sampled = self.job.attribute and _is_sampled(self.job, self.index)
+        # A sampled program is compared with plain torch on each path.
+        verdict = judge_case(self.case, self.paths, fix_refusals(known.usable_fixes), once=not sampled)
         if not self.job.attribute:
             return self._result(verdict)
         plain: Verdict | None = None
         sample: tuple[ExplainedFinding, ...] = ()
-        if _is_sampled(self.job, self.index):
+        if sampled:
             with without_fixes():
                 plain = judge_case(self.case, self.paths)
             sample = _sample(self.case, plain, verdict, self.tags, known)

@@ -12,8 +12,19 @@ from exportdiff.known.attribution.residual import ResidualFinding
 if TYPE_CHECKING:
     from exportdiff.core.case import Case
     from exportdiff.judging.judge_case import Judge
-    from exportdiff.judging.results import Verdict
+    from exportdiff.judging.results import PathResult, Verdict
     from exportdiff.known.attribution.knowledge import Knowledge
+
+
+def regressed(mended: Verdict, plain: Verdict, known: Knowledge) -> tuple[PathResult, ...]:
+    """Return the paths of mended torch that a fix refuses, or that differ, and that agree on plain torch."""
+    right = {result.path for result in plain.paths if result.status == "ok"}
+    return tuple(
+        result
+        for result in mended.paths
+        if result.path in right
+        and (result.status == "finding" or (result.status == "unsupported" and result.reason in known.usable))
+    )
 
 
 def find_wrong_refusals(
@@ -24,11 +35,10 @@ def find_wrong_refusals(
     A refusal is wrong if a fix declares it, and the path agrees with eager on plain torch. Such a path is
     judged on mended torch again, where the refusal counts as the error that it raises.
     """
-    right = {result.path for result in plain.paths if result.status == "ok"}
     wrong = {
         result.path: result.reason
-        for result in mended.paths
-        if result.status == "unsupported" and result.reason in known.usable and result.path in right
+        for result in regressed(mended, plain, known)
+        if result.status == "unsupported"
     }
     if not wrong:
         return mended, ()

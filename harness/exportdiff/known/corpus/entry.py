@@ -17,6 +17,7 @@ from exportdiff.known.corpus.ids import wrong_id
 from exportdiff.known.corpus.severity import Harm, Reach, Severity, severity, wrong_labels
 from exportdiff.known.corpus.topics import wrong_topics
 from exportdiff.known.corpus.versions import NOT_TRIED, Versions, read_versions, wrong_versions
+from exportdiff.runtime.paths import backends
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -35,6 +36,9 @@ def default_corpora() -> pathlib.Path | None:
 
 OPEN, VARIANTS = "open", "variants"
 """The folders of the root causes and of their variants, inside the folder of a corpus."""
+
+BACKENDS = "backends"
+"""The folder of bugs of backends, inside the folder of a corpus. It has a folder for each backend."""
 
 UpstreamMatch: TypeAlias = Literal["mechanism", "place", "symptom"]
 """``mechanism``: the thread is about the same cause. ``place``: about another mistake of the same function.
@@ -162,9 +166,21 @@ class Entry:
 
 
 def find_files(names: Iterable[pathlib.Path]) -> Iterator[pathlib.Path]:
-    """Yield the given files, and all Python files below the given folders, sorted."""
+    """Yield the given files, and all Python files below the given folders, sorted.
+
+    Below a folder, files for backends that are not installed are left out.
+    """
     for name in names:
-        yield from sorted(name.rglob("*.py")) if name.is_dir() else (name,)
+        found = sorted(name.rglob("*.py")) if name.is_dir() else (name,)
+        yield from (file for file in found if not name.is_dir() or not lacking_for(file))
+
+
+def lacking_for(file: pathlib.Path) -> tuple[str, ...]:
+    """Return the modules of its backend that a file needs and that are not installed."""
+    folders = file.resolve().parts[:-1]
+    if BACKENDS not in folders[-2:-1]:
+        return ()
+    return backends.lacking(folders[-1]) if backends.is_mode(folders[-1]) else (folders[-1],)
 
 
 def read_entry(file: pathlib.Path) -> Entry:
@@ -189,7 +205,7 @@ def read_entry(file: pathlib.Path) -> Entry:
     if status not in EXPECTED:
         known = ", ".join(EXPECTED)
         return Entry(file, problem=f"has status {status!r} in [tool.exportdiff]; expected {known}")
-    if problem := _wrong(table) or problem_in(source):
+    if problem := _wrong(table) or problem_in(source, _of_backend(table)):
         return Entry(file, status, problem=problem)
     return Entry(
         file,
@@ -272,14 +288,23 @@ def _wrong_word(table: dict[str, Any]) -> str:
     return ""
 
 
-def problem_in(source: str) -> str:
-    """Return the reason why this source cannot be a corpus file; empty if it can. It does not run."""
+def _of_backend(table: dict[str, Any]) -> frozenset[str]:
+    """Return the modules that a file for a path on a backend may import."""
+    found = backends.backend(re.split("[+:]", str(table.get("path", "")), maxsplit=1)[0])
+    return frozenset() if found is None else frozenset(found.requires)
+
+
+def problem_in(source: str, of_backend: frozenset[str] = frozenset()) -> str:
+    """Return the reason why this source cannot be a corpus file; empty if it can. It does not run.
+
+    ``of_backend``: the modules besides torch that it may import.
+    """
     try:
         tree = parse(source)
     except (SyntaxError, ValueError) as error:
         line = f" (line {error.lineno})" if isinstance(error, SyntaxError) else ""
         return f"does not parse: {type(error).__name__}: {error.args[0]}{line}"
-    forbidden = sorted(_imported(tree) - sys.stdlib_module_names - {"torch"})
+    forbidden = sorted(_imported(tree) - sys.stdlib_module_names - {"torch"} - of_backend)
     if forbidden:
         return f"imports {', '.join(forbidden)}: a corpus file imports torch and nothing else"
     if not any(isinstance(node, ast.FunctionDef) and node.name == "make" for node in tree.body):

@@ -9,6 +9,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
 _ID = re.compile(r"XD(\d{3,})")
+_OF_BACKEND = re.compile(r"X[A-Z]\d{3,}")
+"""Entries of a backend have ids with another letter: ``XO`` for onnx."""
 
 
 def next_id(texts: Iterable[str]) -> str:
@@ -21,6 +23,6 @@ def wrong_id(table: Mapping[str, Any]) -> str:
     """Return a message about a wrong id in ``[tool.exportdiff]``; empty if there is none."""
     own = [table["id"]] if "id" in table else []
     for each in (*own, *table.get("former-ids", ())):
-        if not _ID.fullmatch(str(each)):
+        if not _OF_BACKEND.fullmatch(str(each)):
             return f"has the id {each!r} in [tool.exportdiff]; one is written XD042"
     return "has 'id' and 'variant-of' in [tool.exportdiff]" if own and "variant-of" in table else ""

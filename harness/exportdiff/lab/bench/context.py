@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from exportdiff.lab.bench.scale import Scale
 
 
-GPU_SECONDS = 420.0
+REQUESTED_SECONDS = 420.0
 
 
 @dataclass(frozen=True)
@@ -33,10 +33,10 @@ class Context:
     """None: there is no corpus here, so no root cause has a name."""
     device: str = "auto"
     """Where the measurement ``gpu`` runs, as ``--device`` names it."""
-    seconds: float = GPU_SECONDS
-    """How long the measurement ``gpu`` takes."""
+    seconds: float = REQUESTED_SECONDS
+    """How long each measurement takes that runs on request."""
     programs: pathlib.Path | None = None
-    """The folder for the programs that the measurement ``gpu`` reports; None: they are not written."""
+    """The folder for files of the measurements that run on request; None: they write none."""
     report: Callable[[Result], None] = lambda result: None
     """Gets what a measurement knows while it runs."""
 

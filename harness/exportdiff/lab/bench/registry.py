@@ -14,6 +14,7 @@ from exportdiff.lab.bench import (
     planted,
     reach,
     rediscovery,
+    refusals,
     stages,
     yields,
 )
@@ -48,5 +49,6 @@ MEASUREMENTS: tuple[Measurement, ...] = (
     Measurement("growth", "how do cost and memory grow?", growth.measure),
     Measurement("coverage", "how much of torch.export is run?", reach.measure),
     Measurement("yield", "where does CPU pay?", yields.measure),
+    Measurement("refusals", "what do fixes refuse, and rightly?", refusals.measure, on_request=True),
     Measurement("gpu", "what does a GPU show that the CPU does not?", gpu.measure, on_request=True),
 )

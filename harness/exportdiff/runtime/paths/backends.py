@@ -62,7 +62,7 @@ def is_mode(name: str) -> bool:
 @cache
 def backend(name: str) -> PluggedIn | None:
     """Return the backend of this name; None if there is none. Raises ValueError if it cannot be loaded."""
-    for each in entry_points(group=GROUP, name=name) if name not in MODES else ():
+    for each in entry_points(group=GROUP, name=name) if name and name not in MODES else ():
         try:
             found: PluggedIn = each.load()
         except Exception as error:

@@ -220,7 +220,7 @@ class Child:
             until = patience if deadline is None else min(patience, deadline)
             if happens(min(max(until - time.monotonic(), 0.0), POLL_SECONDS)):
                 return None
-            death = self._over_limit()
+            death = over_limit(self.pid, self._limits)
             if death is not None:
                 return death
             if deadline is not None and time.monotonic() >= deadline:
@@ -231,16 +231,6 @@ class Child:
                     return Death("hang", f"no answer within {seconds:g} s")
                 patience, waited = time.monotonic() + more, waited + more
 
-    def _over_limit(self) -> Death | None:
-        """Return the limit that the process and its descendants have passed."""
-        most, used = self._limits, usage(self.pid)
-        # The fair share takes longer to find, and is never more.
-        if used.memory > most.memory * MIB and fair_share(self.pid) > most.memory * MIB:
-            return Death("abort", f"more than {most.memory} MiB of memory", most.memory)
-        if used.processes > most.processes:
-            return Death("abort", f"more than {most.processes} processes")
-        return None
-
     def _ends_within(self, seconds: float | None) -> bool:
         """Wait for the end of the process; return whether it has ended."""
         return bool(connection.wait([self._process.sentinel], seconds))
@@ -249,6 +239,17 @@ class Child:
         """Return the exit code, negative for a signal; None if the process still runs."""
         with _processes:
             return self._process.exitcode
+
+
+def over_limit(pid: int, most: Limits) -> Death | None:
+    """Return the limit that a process and its descendants have passed; None if there is none."""
+    used = usage(pid)
+    # The fair share takes longer to find, and is never more.
+    if used.memory > most.memory * MIB and fair_share(pid) > most.memory * MIB:
+        return Death("abort", f"more than {most.memory} MiB of memory", most.memory)
+    if used.processes > most.processes:
+        return Death("abort", f"more than {most.processes} processes")
+    return None
 
 
 def waited_for_core(pid: int) -> float:
@@ -295,9 +296,14 @@ def end_with_parent(server: int) -> None:
     if alive is not None:
         os.close(alive)
         forkserver._forkserver._forkserver_alive_fd = None  # type: ignore[attr-defined]  # private
+    end_with(server)
+
+
+def end_with(parent: int) -> None:
+    """Let Linux end this process when its parent ends."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-    if os.getppid() != server:  # it ended before Linux was asked
+    if os.getppid() != parent:  # it ended before Linux was asked
         os.kill(os.getpid(), signal.SIGKILL)
 
 

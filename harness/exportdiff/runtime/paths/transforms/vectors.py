@@ -1,4 +1,4 @@
-"""Parameters in one vector, as optimizers and data parallelism keep them; eager gets them too."""
+"""State in one vector, as optimizers and data parallelism keep it; eager gets it too."""
 
 from __future__ import annotations
 
@@ -13,10 +13,11 @@ if TYPE_CHECKING:
 
 @transform("case", "nonstrict:unflatten", cost=10)
 def vector(model: nn.Module) -> nn.Module:
-    """Parameters that are parts of one vector (vector_to_parameters) stay different tensors."""
-    parameters = [p for p in model.parameters() if type(p) is torch.nn.Parameter]
-    parameters = [p for p in parameters if p.dtype is torch.float32 and p.layout is torch.strided]
-    if parameters:
-        whole = torch.nn.utils.parameters_to_vector(parameters)
-        torch.nn.utils.vector_to_parameters(whole.detach(), parameters)
+    """Parameters and buffers that are parts of one vector (vector_to_parameters) stay different tensors."""
+    for kind, tensors in ((torch.nn.Parameter, model.parameters()), (torch.Tensor, model.buffers())):
+        alike = [t for t in tensors if type(t) is kind and t.is_leaf and t.dtype is torch.float32]
+        parts = [t for t in alike if t.layout is torch.strided and t.is_contiguous()]
+        if parts:
+            whole = torch.nn.utils.parameters_to_vector(parts)
+            torch.nn.utils.vector_to_parameters(whole.detach(), parts)
     return model

@@ -1,0 +1,212 @@
+"""Sees the calls of a test suite. Each call is judged in a copy of the process; the call itself goes on."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import importlib
+import inspect
+import os
+import pathlib
+import sys
+import sysconfig
+import traceback
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from exportdiff.core.own_code import PACKAGE
+from exportdiff.core.torch_versions.names import torch_folder
+from exportdiff.interfaces.suites.apis import APIS
+from exportdiff.interfaces.suites.judged_call import JudgedCall, Place, Subject, Unjudgeable
+from exportdiff.runtime.processes.child import Death
+from exportdiff.runtime.processes.copied import Copy
+from exportdiff.runtime.processes.limits import Limits, most_of_the_machine
+from exportdiff.runtime.processes.processors import processors
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import FrameType
+
+    from exportdiff.interfaces.checking.path_choice import Paths
+    from exportdiff.interfaces.checking.report import Report
+    from exportdiff.interfaces.suites.apis import Api
+    from exportdiff.interfaces.suites.journal import Journal
+    from exportdiff.runtime.processes.copied import Answer, CopyResult
+
+RUNNING_TEST = "PYTEST_CURRENT_TEST"
+"""The environment variable in which pytest names the running test."""
+PAUSE = 0.05
+"""Seconds between two looks for a call that was judged."""
+
+
+class Recorder:
+    """Replaces the functions of ``APIS`` by functions that also have their calls judged."""
+
+    def __init__(self, journal: Journal, seconds: float, paths: Paths = ()) -> None:
+        """``seconds``: the limit for one call. ``paths``: instead of those of the call."""
+        self.journal = journal
+        self.paths = paths
+        self._seconds = seconds
+        self._held = -1
+        self._pid = os.getpid()  # a fork of this process records nothing
+        self._running: list[Copy] = []
+        self._replaced: list[tuple[dict[str, Any], str, object]] = []
+
+    def install(self) -> None:
+        """Replace the functions, also in modules that have imported them already."""
+        self._held = self.journal.hold()
+        for api in APIS:
+            original = getattr(importlib.import_module(api.module), api.name)
+            recorded = self._recorded(api, original)
+            for module in list(sys.modules.values()):
+                names = getattr(module, "__dict__", {})
+                for name in [name for name, value in list(names.items()) if value is original]:
+                    self._replaced.append((names, name, original))
+                    names[name] = recorded
+
+    def remove(self) -> None:
+        """Restore the functions. What modules have imported in the meantime records nothing any more."""
+        self._pid = 0
+        while self._replaced:
+            names, name, original = self._replaced.pop()
+            names[name] = original
+
+    def finish(self) -> None:
+        """Wait until all calls are judged."""
+        for each in self._running:
+            each.wait()
+        self._let_go()
+
+    def stop(self) -> None:
+        """End what still runs."""
+        for each in self._running:
+            each.end()
+        self._let_go()
+
+    def _let_go(self) -> None:
+        self._running.clear()
+        os.close(self._held)
+
+    def _recorded(self, api: Api, original: Callable[..., object]) -> Callable[..., object]:
+        signature = inspect.signature(original)
+
+        @functools.wraps(original)
+        def function(*args: Any, **kwargs: Any) -> object:
+            if os.getpid() == self._pid:
+                self._see(api, signature, args, kwargs, sys._getframe(1))
+            return original(*args, **kwargs)
+
+        return function
+
+    def _see(
+        self,
+        api: Api,
+        signature: inspect.Signature,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        frame: FrameType,
+    ) -> None:
+        place = Place(str(api), "", 0)
+        try:
+            # Imported once, and not in each copy. The call itself imports what this needs of torch.
+            importlib.import_module("exportdiff.interfaces.suites.judging")
+            self._wait_for_a_processor()
+            place = _place(api, frame)
+
+            def task(answer: Answer) -> None:
+                _judge(self, api, signature, args, kwargs, place, answer)
+
+            finish = functools.partial(_write, self.journal, place)
+            limits = Limits(memory=most_of_the_machine())
+            self._running.append(Copy(task, finish, self._seconds, limits))
+        except Exception:  # the suite goes on as if nobody looked
+            why = Unjudgeable("an error of exportdiff", traceback.format_exc())
+            with contextlib.suppress(OSError):
+                self.journal.write(JudgedCall(place, None, unjudgeable=why))
+
+    def _wait_for_a_processor(self) -> None:
+        while len(self._running) >= processors():
+            self._running[:] = [each for each in self._running if not each.wait(0)]
+            if len(self._running) >= processors():
+                self._running[0].wait(PAUSE)
+
+
+def _judge(
+    recorder: Recorder,
+    api: Api,
+    signature: inspect.Signature,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    place: Place,
+    answer: Answer,
+) -> None:
+    """Judge a call, in the copy of the process."""
+    from exportdiff.interfaces.suites.judging import judge_call
+    from exportdiff.interfaces.suites.subjects import subject_of
+
+    try:
+        bound = signature.bind(*args, **kwargs)
+    except TypeError as error:
+        answer(Unjudgeable("the arguments are not those of an export", str(error)))
+        return
+    bound.apply_defaults()
+    call = api.read(bound.arguments)
+    subject = subject_of(call, place)
+    answer(subject)
+    if not recorder.journal.claim(subject.key):
+        answer(None)
+        return
+    for each in judge_call(call, recorder.paths):
+        answer(each)
+
+
+def _write(journal: Journal, place: Place, result: CopyResult) -> None:
+    """Write the result of a call, in the process that watched its copy."""
+    call = JudgedCall(place, None, seconds=result.seconds)
+    for answer in result.answers:
+        call = _with(call, answer)
+    if call.report is None and not call.again and call.unjudgeable is None:
+        call = replace(call, unjudgeable=_why(result))
+    journal.write(call)
+
+
+def _with(call: JudgedCall, answer: object) -> JudgedCall:
+    if isinstance(answer, Subject):
+        return replace(call, subject=answer)
+    if isinstance(answer, Unjudgeable):
+        return replace(call, unjudgeable=answer)
+    if answer is None:
+        return replace(call, again=True)
+    report: Report = answer  # type: ignore[assignment]
+    return replace(call, report=report)
+
+
+def _why(result: CopyResult) -> Unjudgeable:
+    if isinstance(result.end, Death):
+        hang = result.end.kind == "hang"
+        return Unjudgeable("the time was over" if hang else "its process ended", result.end.reason)
+    error = str(result.end.error) if result.end is not None else "its process answered nothing"
+    return Unjudgeable("an error of exportdiff", error)
+
+
+def _place(api: Api, frame: FrameType) -> Place:
+    """Return the innermost line outside of torch, of Python's library, and of exportdiff."""
+    found: FrameType | None = frame
+    while found is not None and _is_of_a_library(found.f_code.co_filename):
+        found = found.f_back
+    if found is None:
+        found = frame
+    file = pathlib.Path(found.f_code.co_filename)
+    folder = pathlib.Path.cwd()
+    shown = file.relative_to(folder) if file.is_relative_to(folder) else file
+    test = os.environ.get(RUNNING_TEST, "").rpartition(" ")[0]
+    return Place(str(api), str(shown), found.f_lineno, test)
+
+
+@functools.cache
+def _is_of_a_library(file: str) -> bool:
+    folders = (str(torch_folder()), sysconfig.get_path("stdlib"), str(PACKAGE))
+    installed = (sysconfig.get_path("purelib"), sysconfig.get_path("platlib"))
+    if file.startswith(("<", folders[0], folders[2])):
+        return True
+    return file.startswith(folders[1]) and not file.startswith(installed)

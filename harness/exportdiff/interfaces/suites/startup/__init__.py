@@ -1,0 +1,1 @@
+"""The folder that ``exportdiff judge`` puts on ``PYTHONPATH``."""

@@ -1,0 +1,107 @@
+"""The backend ``onnx``: what it converts, what it finds, and faults that are planted in it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from exportdiff.core.case import case_from_source
+from exportdiff.judging.judge_case import judge_case
+from exportdiff.runtime.paths import select_paths
+
+if TYPE_CHECKING:
+    from exportdiff.core.finding import Finding
+
+pytest.importorskip("onnxruntime")
+pytest.importorskip("onnxscript")
+
+MODEL = """
+import torch
+from torch import nn
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(3, 3)
+
+    def forward(self, x, {star}scale, shift):
+        out = torch.nn.functional.gelu(self.linear(x)) * scale + shift
+        return {{"out": out, "rows": x.shape[0], "none": None}}
+
+
+def make():
+    torch.manual_seed(0)
+    tensors = torch.full((3,), 2.0), torch.full((3,), 0.5)
+    return {made}
+
+
+def dynamic_shapes():
+    return {{"x": {{0: torch.export.Dim("rows", min=2, max=9)}}, "scale": None, "shift": None}}
+
+
+def probes():
+    return [{probe}]
+"""
+X = "torch.linspace(-1, 1, 12).view(4, 3)"
+BY_POSITION = MODEL.format(
+    star="", made=f"Model(), ({X}, *tensors)", probe="((torch.ones(5, 3), *make()[1][1:]), {})"
+)
+BY_NAME = MODEL.format(
+    star="*, ",
+    made=f'Model(), ({X},), dict(zip(("scale", "shift"), tensors))',
+    probe="((torch.ones(5, 3),), make()[2])",
+)
+
+
+def found(source: str, *globs: str) -> dict[str, tuple[Finding, ...]]:
+    """Judge a model on paths of the backend; return the findings of each path."""
+    verdict = judge_case(case_from_source(source), select_paths(globs))
+    assert verdict.valid, verdict.invalid_reason
+    assert {each.outcome for each in verdict.paths} <= {"agrees", "differs"}
+    return {
+        each.path.runner: tuple(one for one in verdict.findings if each.path in one.shown_on)
+        for each in verdict.paths
+    }
+
+
+def test_all_paths_agree_on_a_dynamic_model() -> None:
+    assert found(BY_POSITION, "onnx:*") == dict.fromkeys(("program", "plain", "file", "external"), ())
+
+
+def test_only_the_returned_program_exchanges_keywords() -> None:
+    seen = found(BY_NAME, "onnx:program", "onnx:file")
+    assert [each.signature[-1] for each in seen["program"]] == ["order"] and not seen["file"]
+
+
+def test_planted_faults_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    import onnxruntime
+    import torch
+    from torch.onnx._internal.exporter import _onnx_program
+
+    restored = _onnx_program._from_ort_value
+
+    def negated(value: Any) -> torch.Tensor:
+        tensor = restored(value)
+        return -tensor if tensor.is_floating_point() else tensor
+
+    with monkeypatch.context() as patch:
+        patch.setattr(_onnx_program, "_from_ort_value", negated)
+        (finding,) = found(BY_POSITION, "onnx:program")["program"]
+        assert (finding.check, finding.signature[2]) == ("outputs", "value")
+    run = onnxruntime.InferenceSession.run
+
+    def last(self: Any, *given: Any) -> Any:
+        return [each[:1] if each.ndim == 2 else each for each in run(self, *given)]
+
+    with monkeypatch.context() as patch:
+        patch.setattr(onnxruntime.InferenceSession, "run", last)
+        (finding,) = found(BY_POSITION, "onnx:file")["file"]
+        assert (finding.check, finding.signature[2]) == ("outputs", "shape")
+
+
+def test_what_stops_the_conversion_is_named() -> None:
+    source = BY_POSITION.replace('"none": None', '"rank": x.dim()')
+    (finding,) = found(source, "onnx:program")["program"]
+    assert finding.signature[:4] == ("outputs", "crash", "lower", "AttributeError")

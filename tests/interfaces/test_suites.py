@@ -1,0 +1,231 @@
+"""Exports of a test suite are judged next to it: by the recorder, by pytest, and for any command."""
+
+from __future__ import annotations
+
+import json
+import os
+import pathlib
+import random
+import sys
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+import torch
+from torch import nn
+from torch.export import export
+
+from exportdiff.cli import main
+from exportdiff.interfaces.reports.suite_lines import suite_lines
+from exportdiff.interfaces.suites import judging
+from exportdiff.interfaces.suites.journal import Journal
+from exportdiff.interfaces.suites.judged_call import CallOutcome, JudgedCall, Place, Subject, Unjudgeable
+from exportdiff.interfaces.suites.recorder import Recorder
+from exportdiff.interfaces.suites.tally import SuiteTally, tally
+from support.schemas import validator
+
+pytest_plugins = ["pytester"]
+
+
+def recorded(folder: pathlib.Path, body: Callable[[], object], paths: tuple[str, ...] = ()) -> SuiteTally:
+    journal = Journal(folder)
+    recorder = Recorder(journal, 60.0, paths)
+    recorder.install()
+    try:
+        body()
+    finally:
+        recorder.remove()
+        recorder.finish()
+    return tally(journal.read())
+
+
+def scaled(factor: float) -> nn.Module:
+    class Scaled(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.inner: Callable[[torch.Tensor], torch.Tensor] = lambda x: x * factor
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return self.inner(x)
+
+    return Scaled()
+
+
+class Asks(nn.Module):
+    """Differs on purpose: no bug of torch explains it."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x + 2 if torch.compiler.is_exporting() else x + 1
+
+
+class Branches(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x + 1 if x.sum() > 0 else x
+
+
+@pytest.fixture(scope="module", autouse=True)
+def no_corpus() -> Iterator[None]:
+    """Trying all known bugs on a new difference takes long. Copies of this process have the change too."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(judging, "default_corpora", lambda: None)
+        yield
+
+
+@pytest.fixture(scope="module")
+def counted(tmp_path_factory: pytest.TempPathFactory) -> SuiteTally:
+    """Calls with every outcome that needs no known bug."""
+
+    def body() -> None:
+        for factor in (2.0, 3.0):
+            export(scaled(factor), (torch.ones(2),))
+        export(scaled(2.0), (torch.ones(3),))
+        export(Asks(), (torch.ones(2),), strict=True)
+        for model, args in ((Branches(), (torch.ones(2),)), (3, ()), (nn.Linear(2, 2), (torch.ones(3),))):
+            with pytest.raises((RuntimeError, ValueError)):
+                export(model, args)  # type: ignore[arg-type]
+        export(nn.ReLU(), (torch.ones(2, device="meta"),))
+
+    return recorded(tmp_path_factory.mktemp("journal"), body)
+
+
+def outcomes(counted: SuiteTally) -> dict[str, CallOutcome]:
+    return {row.call.subject.model: row.call.outcome for row in counted.rows if row.call.subject is not None}
+
+
+def test_each_call_has_an_outcome(counted: SuiteTally) -> None:
+    assert outcomes(counted) == {
+        "scaled.<locals>.Scaled": "agrees",
+        "Asks": "new",
+        "Branches": "refused",
+        "int": "not judged",
+        "Linear": "not judged",
+        "ReLU": "not judged",
+    }
+    assert counted.reasons == {
+        "no torch.nn.Module": 1,
+        "eager raises, or disagrees with itself": 1,
+        "no values: fake, meta or uninitialized tensors": 1,
+    }
+
+
+def test_equal_calls_are_judged_once_and_other_shapes_are_not_equal(counted: SuiteTally) -> None:
+    times = [row.times for row in counted.rows if row.call.outcome == "agrees"]
+    assert sorted(times) == [1, 2]
+    assert counted.calls == len(counted.rows) + 1
+
+
+def test_a_call_is_named_after_its_line_and_judged_as_it_was_made(counted: SuiteTally) -> None:
+    (row,) = (row for row in counted.rows if row.call.outcome == "new")
+    assert pathlib.Path(row.call.place.file).name == "test_suites.py"
+    line = pathlib.Path(__file__).read_text(encoding="utf-8").splitlines()[row.call.place.line - 1]
+    assert line.strip().startswith("export(Asks()")
+    assert row.call.report is not None
+    assert {each.path.mode for each in row.call.report.paths} == {"strict"}
+    text = "\n".join(suite_lines(counted))
+    assert text.startswith("differences that no known bug explains: 1\n")
+    assert f"at {row.call.place.file}:{row.call.place.line}" in text
+
+
+def test_the_document_fits_its_schema_and_the_exit_code_is_of_findings(counted: SuiteTally) -> None:
+    document = json.loads(json.dumps(counted.as_dict()))
+    validator(f"judge-{document['format']}").validate(document)
+    assert document["outcomes"]["new"] == 1 and document["judged"] == 4
+    assert counted.exit_code("new") == 1
+    assert SuiteTally(()).exit_code("new") == 2
+
+
+def test_the_suite_goes_on_as_without_the_recorder(tmp_path: pathlib.Path) -> None:
+    original = torch.export.export
+    states: list[Any] = []
+
+    def body() -> None:
+        assert export is torch.export.export is not original
+        torch.manual_seed(0)
+        random.seed(0)
+        program = export(nn.Dropout(), (torch.ones(2),))
+        states.append((torch.get_rng_state().tolist(), random.getstate(), str(program.graph)))
+        with pytest.raises(TypeError, match=r"^export\(\) missing 1 required positional argument: 'args'$"):
+            export(nn.ReLU())  # type: ignore[call-arg]
+
+    judged = recorded(tmp_path, body, ("nonstrict:module",))
+    assert export is torch.export.export is original
+    torch.manual_seed(0)
+    random.seed(0)
+    program = export(nn.Dropout(), (torch.ones(2),))
+    assert states == [(torch.get_rng_state().tolist(), random.getstate(), str(program.graph))]
+    (row,) = judged.rows[:1]
+    assert row.call.report is not None
+    assert [str(each.path) for each in row.call.report.paths] == ["nonstrict:module@cpu"]
+
+
+def test_a_call_whose_process_answered_nothing_is_counted() -> None:
+    place = Place("torch.export.export", "test_a.py", 1, "test_a.py::test")
+    lost = JudgedCall(place, None, unjudgeable=Unjudgeable("its process ended", "SIGSEGV"))
+    again = JudgedCall(place, Subject("key", "Net", ""), again=True)
+    counted = tally([lost, lost, again])
+    assert len(counted.rows) == 3 and counted.judged == 0
+    assert "  2 its process ended: test_a.py:1" in list(suite_lines(counted))
+
+
+SUITE = """
+import torch
+from torch.export import export
+
+
+class Asks(torch.nn.Module):
+    def forward(self, x):
+        return x + 2 if torch.compiler.is_exporting() else x + 1
+
+
+def test_it():
+    export(Asks(), (torch.ones(2),))
+
+
+if __name__ == "__main__":
+    test_it()
+    print("the suite is done")
+"""
+
+
+def test_pytest_prints_a_section_and_ends_as_before(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(test_asks=SUITE)
+    options = ["-p", "no:xdist", "-p", "no:randomly", "--export-paths", "nonstrict:module"]
+    result = pytester.runpytest_inprocess(*options, "--export-judge", "--export-judge-json", "out.json")
+    assert result.ret == pytest.ExitCode.OK
+    result.stdout.fnmatch_lines(
+        [
+            "*exports against eager (exportdiff)*",
+            "differences that no known bug explains: 1",
+            "outputs mismatch on nonstrict:module@cpu *",
+            "    at test_asks.py:11 (test_asks.py::test_it)",
+            "1 call of export, 1 different, 1 judged (100%)*",
+        ]
+    )
+    (row,) = json.loads((pytester.path / "out.json").read_text())["rows"]
+    assert row["tests"] == ["test_asks.py::test_it"] and row["outcome"] == "new"
+
+
+def test_any_command_is_judged(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "suite.py").write_text(SUITE.replace("x + 2 if torch.compiler.is_exporting() else ", ""))
+    (tmp_path / "sitecustomize.py").write_text("print('the environment has its own')\n")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(tmp_path), *filter(None, sys.path)]))
+    options = ["--paths", "nonstrict:module", "--json", "out.json"]
+    assert main(["judge", *options, "--", sys.executable, "suite.py"]) == 0
+    printed = capfd.readouterr().out
+    assert printed.startswith("the environment has its own\nthe suite is done\n")
+    assert "1 call of export, 1 different, 1 judged (100%)" in printed
+    (row,) = json.loads(pathlib.Path("out.json").read_text())["rows"]
+    assert (row["file"], row["line"], row["outcome"]) == ("suite.py", 12, "agrees")
+
+
+def test_a_command_that_cannot_be_judged_exits_with_2(capfd: pytest.CaptureFixture[str]) -> None:
+    assert main(["judge", "--", "no-such-command"]) == 2
+    assert (
+        capfd.readouterr().err
+        == "exportdiff judge: no-such-command cannot be started: No such file or directory\n"
+    )
+    assert main(["judge", "--", "true"]) == 2
+    assert "no export was recorded" in capfd.readouterr().out

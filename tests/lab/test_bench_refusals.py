@@ -1,0 +1,78 @@
+"""``bench --only refusals``: which refusals count, which are wrong, and how it continues."""
+
+from __future__ import annotations
+
+import pathlib
+from types import SimpleNamespace
+
+import pytest
+
+from exportdiff.fuzzing.campaign.worker import Job
+from exportdiff.judging.results import PathResult, Status, Verdict
+from exportdiff.lab.bench import refusals
+from exportdiff.lab.bench.refusals import Judged, Records, Refused, Wrong, judge_batch, result_of
+from exportdiff.runtime.patching.installed import installed
+from exportdiff.runtime.paths import select_paths
+
+PATHS = select_paths(["nonstrict:module", "nonstrict:unflatten", "strict:module"])
+MODULE, UNFLATTEN, STRICT = PATHS
+
+
+def verdict(*statuses: tuple[Status, str]) -> Verdict:
+    results = (
+        PathResult(path, status, reason, message=f"says {reason}")
+        for path, (status, reason) in zip(PATHS, statuses, strict=True)
+    )
+    return Verdict(True, "", tuple(results), (), 0.0)
+
+
+def test_what_a_fix_refuses_runs_on_plain_torch(monkeypatch: pytest.MonkeyPatch) -> None:
+    mended = verdict(("unsupported", "a_fix"), ("finding", ""), ("unsupported", "data-dependent"))
+    plain = verdict(("ok", ""), ("ok", ""), ("unsupported", "data-dependent"))
+    asked: list[object] = []
+
+    def judge(case: object, paths: object, refused: object = None) -> Verdict:
+        asked.append(paths)
+        return plain if refused is None else mended
+
+    known = SimpleNamespace(usable=("a_fix",), usable_fixes=())
+    monkeypatch.setattr(refusals, "prepared", lambda job: known)
+    monkeypatch.setattr(refusals, "judge_case", judge)
+    (judged,) = judge_batch(Job(0, PATHS), (7,))
+    assert installed() == frozenset()
+    assert asked == [PATHS, [MODULE, UNFLATTEN]]
+    assert [one.reason for one in judged.refused] == ["a_fix", "data-dependent"]
+    assert judged.wrong == (Wrong(MODULE, "a_fix", "says a_fix"), Wrong(UNFLATTEN, "", "says "))
+    assert "def make()" in judged.source
+
+
+def test_the_figures_are_shares_of_the_path_runs() -> None:
+    done = [
+        Judged(0, PATHS, (Refused(MODULE, "a_fix"),), (Wrong(MODULE, "a_fix", "no"),)),
+        Judged(1, PATHS, (Refused(MODULE, "a_fix"), Refused(STRICT, "data-dependent"))),
+        Judged(2),
+        Judged(3, error="killed"),
+    ]
+    result = result_of(done, ["a_fix"])
+    assert [figure.value for figure in result.figures] == [4, 50.0, 1, 0]
+    assert result.figures[0].note == "1 were dropped; exportdiff failed on 1"
+    assert result.tables[0].rows == (
+        ("a_fix", "a fix", 2, "33.33 %"),
+        ("data-dependent", "torch", 1, "16.67 %"),
+    )
+    assert result.tables[2].rows == ((0, "nonstrict:module", "a_fix", "no"),)
+    assert result.exit_code == 1
+    assert result_of(done[1:], ["a_fix"]).exit_code == 0
+    assert result_of(done[2:], ["a_fix"]).exit_code == 2
+
+
+def test_a_later_run_continues_after_the_file(tmp_path: pathlib.Path) -> None:
+    file = tmp_path / "programs" / "refusals.ndjson"
+    records = Records(file)
+    assert records.take() == (0, 1, 2, 3)
+    records.add([Judged(0, PATHS), Judged(1), Judged(3)])
+    with file.open("a") as out:
+        out.write('{"data": "cut o')
+    again = Records(file)
+    assert again.done == [Judged(0, PATHS), Judged(1), Judged(3)]
+    assert again.take() == (2, 4, 5, 6)
