@@ -219,3 +219,17 @@ def off_by(call: Call, place: str, off: int) -> Call:
         value = replace(leaf.value, values=leaf.value.values + off) if leaf.where == place else leaf.value
         leaves.append(replace(leaf, value=value))
     return replace(call, outputs=replace(call.outputs, leaves=tuple(leaves)))
+
+
+class Diagonal(nn.Module):
+    """The gradient of its input is a view in eager, and a new tensor where the operator is decomposed."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return torch.diag(x)
+
+
+def test_gradients_of_a_decomposed_program_may_have_other_strides() -> None:
+    model = Case("diagonal", "", lambda: (Diagonal(), (torch.ones(3, requires_grad=True),)))
+    verdict = judge(model, select_paths(["nonstrict+decompose:module"]), ["gradients"])
+    assert verdict.findings == ()
+    assert verdict.paths[0].excused == ("gradients-of-inference-have-other-strides",)

@@ -12,7 +12,7 @@ from exportdiff.judging.checks.aliasing import (
     WriteShows,
 )
 from exportdiff.judging.checks.compare.leaves import ValuesDiffer
-from exportdiff.judging.checks.gradients import BackwardRaised
+from exportdiff.judging.checks.gradients import BackwardRaised, GradientLeaf
 from exportdiff.judging.checks.inputs import InputLeaf
 from exportdiff.judging.checks.outputs import OutputIdentity, OutputLeaf, PathRaised
 from exportdiff.judging.checks.state import StateLeaf
@@ -159,6 +159,19 @@ def inference_refuses_backward(compared: Comparison) -> bool:
         in_call = "differentiated" in compared.path.transforms
         return in_call and any(frame.endswith(":_engine_run_backward") for frame in evidence.failure.frames)
     return isinstance(evidence, BackwardRaised | BackwardBarred | WriteBarred)
+
+
+@limit(
+    LIMITS,
+    says="A decomposed program consists of other operators, whose gradients may have other strides.",
+    documented=f"{INFERENCE}: training with autograd is a use of training IR alone",
+)
+def gradients_of_inference_have_other_strides(compared: Comparison) -> bool:
+    """Whether only the strides of a gradient differ, on a path for inference."""
+    evidence = compared.evidence
+    return (
+        for_inference(compared.path) and isinstance(evidence, GradientLeaf) and evidence.leaf.word == "stride"
+    )
 
 
 @limit(
