@@ -18,6 +18,7 @@
 # check = "outputs"
 # kind = "mismatch"
 # status = "open"
+# trigger = ["layer.linear"]
 # undetected-because = "a schedule is not run twice without zeroing the gradients"
 # upstream = "https://github.com/pytorch/torchtitan/issues/1733"
 # upstream-match = "mechanism"
