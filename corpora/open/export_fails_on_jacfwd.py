@@ -10,9 +10,9 @@
 # reach-because = "a model that computes its Jacobian with jacfwd, or maps jvp over a batch with vmap"
 # topics = ["autograd", "vmap"]
 # cause = """
-# PreDispatchTorchFunctionMode disables functorch while it tracks the results of jvp. Inside of vmap they wrap
-# a batched tensor, which snapshot_fake detaches. Without functorch, the fake tensor mode takes it for a fake
-# tensor."""
+# PreDispatchTorchFunctionMode disables functorch while it tracks the results of jvp. Inside vmap, such a
+# result wraps a batched tensor, and snapshot_fake detaches this batched tensor. Because functorch is
+# disabled, the fake tensor mode treats the batched tensor as a fake tensor."""
 # path = "nonstrict:module@cpu"
 # check = "outputs"
 # kind = "crash"
@@ -34,8 +34,9 @@
 """The model returns the Jacobian that `torch.func.jacfwd` computes. Export raises AttributeError.
 
 jacfwd maps jvp over the columns of an identity matrix with vmap. PreDispatchTorchFunctionMode disables
-functorch while it tracks the results of jvp. Inside of vmap they wrap a batched tensor, which snapshot_fake
-detaches. Without functorch, the fake tensor mode takes it for a fake tensor.
+functorch while it tracks the results of jvp. Inside vmap, such a result wraps a batched tensor, and
+snapshot_fake detaches this batched tensor. Because functorch is disabled, the fake tensor mode treats the
+batched tensor as a fake tensor.
 """
 
 import sys

@@ -7,14 +7,14 @@
 # title = "ep.module(): checks no guards in a conda environment called executorch, and runs the wrong branch"
 # harm = "silently wrong"
 # reach = "everyday"
-# reach-because = "the environment that ExecuTorch's setup guide creates; any folder with torchao in its name"
+# reach-because = "the conda environment of ExecuTorch's setup guide, or any folder with torchao in its name"
 # evidence = ["https://docs.pytorch.org/executorch/stable/using-executorch-building-from-source.html"]
 # topics = ["dynamic-sizes"]
 # cause = """
-# `_ok_to_generate_guards_fn` leaves out the guards for ExecuTorch and torchao, which do not expect
-# `_guards_fn`. It finds them by the text "executorch" or "torchao" anywhere in the path of a file. In an
-# environment of that name the path of every file contains it, so no program checks its guards. It should ask
-# for the names of the calling modules."""
+# `_ok_to_generate_guards_fn` generates no guards if the call comes from ExecuTorch or torchao, because these
+# do not expect `_guards_fn`. It finds them by the text "executorch" or "torchao" anywhere in the path of a
+# calling file. In an environment of that name, the path of every file contains it, so no program checks its
+# guards. It should compare the names of the calling modules."""
 # path = "nonstrict:module@cpu"
 # check = "outputs"
 # kind = "mismatch"
@@ -34,14 +34,14 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""The model branches on an even size. Exported with four rows and called with three, the program refuses the
-call; but not if the code that calls `ep.module()` lies in a folder called executorch. There it runs the wrong
-branch. The setup guide of ExecuTorch creates a conda environment of that name.
+"""The model branches on whether a size is even. It is exported with four rows and called with three: the
+program should refuse the call. But if the code that calls `ep.module()` is in a folder called executorch, the
+program runs the wrong branch. The setup guide of ExecuTorch creates a conda environment of that name.
 
-`_ok_to_generate_guards_fn` leaves out the guards for ExecuTorch and torchao, which do not expect
-`_guards_fn`. It finds them by the text "executorch" or "torchao" anywhere in the path of a file. In an
-environment of that name the path of every file contains it, so no program checks its guards. It should ask
-for the names of the calling modules.
+`_ok_to_generate_guards_fn` generates no guards if the call comes from ExecuTorch or torchao, because these do
+not expect `_guards_fn`. It finds them by the text "executorch" or "torchao" anywhere in the path of a calling
+file. In an environment of that name, the path of every file contains it, so no program checks its guards. It
+should compare the names of the calling modules.
 """
 
 import sys

@@ -4,14 +4,14 @@
 #
 # [tool.exportdiff]
 # id = "XD346"
-# title = "torch.distributed.pipelining: AttributeError 'submod_pp_0' if the model begins with a split"
+# title = "torch.distributed.pipelining: AttributeError 'submod_pp_0' for a split before the first layer"
 # harm = "obscure error"
 # reach = "occasional"
-# reach-because = "the model is split before each of its layers, also before the first"
+# reach-because = "a split before each layer, also before the first one"
 # topics = ["names"]
 # cause = """
-# The stages are named after the number of splits before them. If nothing runs before the first split, the
-# first stage is called submod_pp_1. `Pipe.get_stage_module` makes the name from the number of the stage, and
+# The name of a stage contains the number of splits before it. If nothing runs before the first split, the
+# first stage is called submod_pp_1. `Pipe.get_stage_module` makes the name from the index of the stage, and
 # looks for submod_pp_0. It should take the stages in the order of their calls."""
 # path = "pipeline:stages@cpu"
 # check = "outputs"
@@ -35,9 +35,9 @@
 """The model is split before each of its two layers. The pipeline has two stages, and the first one cannot
 be built: there is no submod_pp_0.
 
-The stages are named after the number of splits before them. If nothing runs before the first split, the
-first stage is called submod_pp_1. `Pipe.get_stage_module` makes the name from the number of the stage, and
-looks for submod_pp_0. It should take the stages in the order of their calls.
+The name of a stage contains the number of splits before it. If nothing runs before the first split, the first
+stage is called submod_pp_1. `Pipe.get_stage_module` makes the name from the index of the stage, and looks for
+submod_pp_0. It should take the stages in the order of their calls.
 """
 
 import sys

@@ -4,16 +4,16 @@
 #
 # [tool.exportdiff]
 # id = "XD343"
-# title = "ScheduleGPipe: a second step before the optimizer divides the gradients of the first step again"
+# title = "ScheduleGPipe: accumulated gradients are too small, because each step divides them again"
 # harm = "wrong later"
 # reach = "everyday"
-# reach-because = "gradients are accumulated over several steps of a schedule"
+# reach-because = "gradients that are accumulated over several steps of a schedule"
 # evidence = ["https://github.com/pytorch/torchtitan/issues/1733"]
 # topics = ["autograd"]
 # cause = """
 # After each step of a schedule, `scale_grads` divides the `.grad` of each parameter by the number of
-# microbatches. The gradients of earlier steps are in it, and are divided again. Only what this step has added
-# should be divided."""
+# microbatches. If gradients are accumulated, `.grad` also contains the gradients of earlier steps, so these
+# are divided again. `scale_grads` should divide only what this step has added."""
 # path = "pipeline:stages@cpu"
 # check = "outputs"
 # kind = "mismatch"
@@ -33,12 +33,12 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""Two steps of a schedule, each with two microbatches, accumulate gradients. The gradient of the first step
-counts only half.
+"""Two steps of a schedule, each with two microbatches, accumulate gradients. Only half of the gradient of the
+first step is in the sum.
 
 After each step of a schedule, `scale_grads` divides the `.grad` of each parameter by the number of
-microbatches. The gradients of earlier steps are in it, and are divided again. Only what this step has added
-should be divided.
+microbatches. If gradients are accumulated, `.grad` also contains the gradients of earlier steps, so these are
+divided again. `scale_grads` should divide only what this step has added.
 """
 
 import sys

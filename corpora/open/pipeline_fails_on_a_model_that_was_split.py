@@ -4,15 +4,15 @@
 #
 # [tool.exportdiff]
 # id = "XD347"
-# title = "torch.distributed.pipelining: splitting the same model again fails with a RecursionError"
+# title = "torch.distributed.pipelining: RecursionError if the same model is split a second time"
 # harm = "obscure error"
 # reach = "occasional"
-# reach-because = "another number of stages is tried with the same model"
+# reach-because = "a script that tries several numbers of stages with the same model"
 # topics = ["shared-modules"]
 # cause = """
-# `annotate_split_points` replaces the forward of a submodule, and keeps the original as `_orig_forward`. The
-# second time, it keeps its replacement as the original, which then calls itself. `pipeline` should restore
-# the forward after it has traced the model."""
+# `annotate_split_points` replaces the forward of a submodule, and keeps the original forward as
+# `_orig_forward`. The second time, it keeps the replacement as `_orig_forward`, so the replacement calls
+# itself. `pipeline` should restore the forward after it has traced the model."""
 # path = "pipeline:stages@cpu"
 # check = "outputs"
 # kind = "crash"
@@ -32,12 +32,12 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""A model is split into two stages, and then once more. The second time fails: "It seems that we cannot
+"""A model is split into two stages, and then once more. The second split fails: "It seems that we cannot
 capture your model as a full graph".
 
-`annotate_split_points` replaces the forward of a submodule, and keeps the original as `_orig_forward`. The
-second time, it keeps its replacement as the original, which then calls itself. `pipeline` should restore
-the forward after it has traced the model.
+`annotate_split_points` replaces the forward of a submodule, and keeps the original forward as
+`_orig_forward`. The second time, it keeps the replacement as `_orig_forward`, so the replacement calls
+itself. `pipeline` should restore the forward after it has traced the model.
 """
 
 import sys

@@ -4,15 +4,15 @@
 #
 # [tool.exportdiff]
 # id = "XD344"
-# title = "torch.distributed.pipelining: a schedule returns only those results that the last stage computes"
+# title = "torch.distributed.pipelining: a schedule drops results that earlier stages compute"
 # harm = "silently wrong"
 # reach = "occasional"
-# reach-because = "a model returns its hidden states with its logits"
+# reach-because = "a model that returns its hidden states and its logits"
 # topics = ["containers"]
 # cause = """
-# A stage sends its results to the stages that use them; `find_dst_rank` ignores that the model returns one. A
-# schedule returns the results of the last stage alone, and computes the loss from them. The result of an
-# earlier stage is lost without a word. Splitting such a model should be refused."""
+# A stage sends a result to the stages that use it. `find_dst_rank` ignores that the model itself may return
+# this result. A schedule returns only the results of the last stage, and computes the loss from them. So a
+# result of an earlier stage is lost, without an error. `pipeline` should refuse to split such a model."""
 # path = "pipeline:scheduled@cpu"
 # check = "outputs"
 # kind = "mismatch"
@@ -31,12 +31,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""The model returns its logits and its hidden states. A schedule of the split model returns the logits
-alone.
+"""The model returns its logits and its hidden states. After the split, a schedule returns only the logits.
 
-A stage sends its results to the stages that use them; `find_dst_rank` ignores that the model returns one. A
-schedule returns the results of the last stage alone, and computes the loss from them. The result of an
-earlier stage is lost without a word. Splitting such a model should be refused.
+A stage sends a result to the stages that use it. `find_dst_rank` ignores that the model itself may return
+this result. A schedule returns only the results of the last stage, and computes the loss from them. So a
+result of an earlier stage is lost, without an error. `pipeline` should refuse to split such a model.
 """
 
 import sys

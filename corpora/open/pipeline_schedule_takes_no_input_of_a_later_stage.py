@@ -4,15 +4,15 @@
 #
 # [tool.exportdiff]
 # id = "XD348"
-# title = "torch.distributed.pipelining: a schedule fails if a later stage reads an input, as a mask"
+# title = "torch.distributed.pipelining: a schedule fails if a later stage reads an input, such as a mask"
 # harm = "obscure error"
 # reach = "occasional"
-# reach-because = "a later stage gets the attention mask, as the first one does"
+# reach-because = "an attention mask that each layer reads"
 # topics = ["attention", "arguments"]
 # cause = """
-# A traced stage takes as arguments what it reads: results of earlier stages, and inputs of the model.
-# `forward_one_chunk` passes all arguments to the first stage and none to the others, and all keyword
-# arguments to each stage. It should pass to each traced stage those that it reads."""
+# The arguments of a traced stage are what it reads: results of earlier stages, and inputs of the model.
+# `forward_one_chunk` passes all positional arguments to the first stage and none to the others, and all
+# keyword arguments to each stage. It should pass to each traced stage only what this stage reads."""
 # path = "pipeline:scheduled@cpu"
 # check = "outputs"
 # kind = "crash"
@@ -37,11 +37,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""The second stage reads a mask that is an argument of the model. Eager takes it; the schedule fails.
+"""The second stage reads a mask, which is an argument of the model. Eager runs, and the schedule fails.
 
-A traced stage takes as arguments what it reads: results of earlier stages, and inputs of the model.
-`forward_one_chunk` passes all arguments to the first stage and none to the others, and all keyword
-arguments to each stage. It should pass to each traced stage those that it reads.
+The arguments of a traced stage are what it reads: results of earlier stages, and inputs of the model.
+`forward_one_chunk` passes all positional arguments to the first stage and none to the others, and all keyword
+arguments to each stage. It should pass to each traced stage only what this stage reads.
 """
 
 import sys

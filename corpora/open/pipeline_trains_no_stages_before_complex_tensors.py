@@ -4,15 +4,15 @@
 #
 # [tool.exportdiff]
 # id = "XD345"
-# title = "torch.distributed.pipelining: backward fails if a stage passes on a complex tensor"
+# title = "torch.distributed.pipelining: backward fails if a stage passes a complex tensor to the next one"
 # harm = "obscure error"
 # reach = "occasional"
-# reach-because = "a spectral layer at the border of two stages"
+# reach-because = "a spectral layer at the boundary of two stages"
 # topics = ["dtypes", "autograd"]
 # cause = """
-# A tensor between two stages gets a gradient only if `is_floating_point()` is true. It is false for complex
-# tensors, which have gradients too. So the earlier stage gets no gradient, and fails. `_PipelineStage` should
-# ask for complex dtypes as well."""
+# A tensor that one stage passes to the next gets a gradient only if `is_floating_point()` is true. It is
+# false for complex tensors, which have gradients too. So the earlier stage gets no gradient, and its backward
+# pass fails. `_PipelineStage` should also test for complex dtypes."""
 # path = "pipeline:scheduled@cpu"
 # check = "outputs"
 # kind = "crash"
@@ -35,12 +35,12 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""The first stage returns a complex tensor, and the second one computes with it. Eager trains both; the
-schedule fails in the backward pass of the first stage.
+"""The first stage returns a complex tensor, and the second stage computes with it. Eager trains both. With a
+schedule, the backward pass of the first stage fails.
 
-A tensor between two stages gets a gradient only if `is_floating_point()` is true. It is false for complex
-tensors, which have gradients too. So the earlier stage gets no gradient, and fails. `_PipelineStage` should
-ask for complex dtypes as well.
+A tensor that one stage passes to the next gets a gradient only if `is_floating_point()` is true. It is false
+for complex tensors, which have gradients too. So the earlier stage gets no gradient, and its backward pass
+fails. `_PipelineStage` should also test for complex dtypes.
 """
 
 import sys

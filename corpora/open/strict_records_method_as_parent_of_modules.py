@@ -7,12 +7,12 @@
 # title = "torch.export(strict=True), unflatten: AttributeError after model.forward = model.encode"
 # harm = "obscure error"
 # reach = "occasional"
-# reach-because = "a model with several methods is exported one method at a time, as for ExecuTorch"
+# reach-because = "a model with several methods that are exported one by one, as for ExecuTorch"
 # topics = ["names"]
 # cause = """
-# In strict mode, Dynamo finds the submodules through the bound method: the path of `child` is recorded as
-# `forward.__self__.child`. unflatten looks for a submodule called `forward`. `_strict_export` should record
-# the names that the model has for its modules. torch 2.11 did so."""
+# In strict mode, Dynamo reaches the submodules through the bound method. So it records the path of `child` as
+# `forward.__self__.child`, and unflatten looks for a submodule called `forward`. `_strict_export` should
+# record the names that the model has for its modules. torch 2.11 did so."""
 # path = "strict:unflatten@cpu"
 # check = "outputs"
 # kind = "crash"
@@ -36,11 +36,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""A method that takes the place of forward is exported in strict mode. The program cannot be unflattened:
-"`forward` is not an nn.Module".
+"""model.forward is another method of the model. It is exported in strict mode, and the program cannot be
+unflattened: "`forward` is not an nn.Module".
 
-In strict mode, Dynamo finds the submodules through the bound method: the path of `child` is recorded as
-`forward.__self__.child`. unflatten looks for a submodule called `forward`. `_strict_export` should record
+In strict mode, Dynamo reaches the submodules through the bound method. So it records the path of `child` as
+`forward.__self__.child`, and unflatten looks for a submodule called `forward`. `_strict_export` should record
 the names that the model has for its modules. torch 2.11 did so.
 """
 

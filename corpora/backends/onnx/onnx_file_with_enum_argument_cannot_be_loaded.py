@@ -10,7 +10,7 @@
 # reach-because = "an Enum among the arguments of forward, which chooses a mode"
 # topics = ["arguments"]
 # cause = """
-# torch.export lifts an Enum as an input of the kind CUSTOM_OBJ. _exported_program_to_onnx_program makes an
+# torch.export makes an Enum an input of the kind CUSTOM_OBJ. _exported_program_to_onnx_program makes an
 # initializer of every input that is no user input, and finds no tensor to fill this one. It should leave out
 # inputs of the kind CUSTOM_OBJ."""
 # path = "onnx:program@cpu"

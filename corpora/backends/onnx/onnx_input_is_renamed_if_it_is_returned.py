@@ -3,11 +3,11 @@
 # dependencies = ["torch==2.13.0", "onnx==1.23.2", "onnxscript==0.7.2", "onnxruntime==1.32.0"]
 #
 # [tool.exportdiff]
-# title = "torch.onnx.export: an input that the model returns is called x_orig in the ONNX file"
+# title = "torch.onnx.export: an input that the model also returns is renamed to x_orig in the ONNX file"
 # id = "XO003"
 # harm = "clear error"
 # reach = "occasional"
-# reach-because = "a model that returns one of its inputs, such as a mask, and callers that name inputs"
+# reach-because = "a model that returns one of its inputs, such as a mask, if inputs are passed by name"
 # topics = ["containers"]
 # cause = """
 # A graph input must not be a graph output, so a pass of the optimizer adds an Identity node. It gives the

@@ -3,11 +3,11 @@
 # dependencies = ["torch==2.13.0", "onnx==1.23.2", "onnxscript==0.7.2", "onnxruntime==1.32.0"]
 #
 # [tool.exportdiff]
-# title = "torch.onnx.export: the ONNXProgram exchanges keyword arguments that come in another order"
+# title = "torch.onnx.export: ONNXProgram mixes up keyword arguments that are passed in another order"
 # id = "XO001"
 # harm = "silently wrong"
 # reach = "occasional"
-# reach-because = "keyword arguments of one shape, given in another order than at export"
+# reach-because = "keyword arguments of the same shape, passed in another order than at export"
 # topics = ["arguments"]
 # cause = """
 # ONNXProgram.__call__ flattens (args, kwargs) in the order of the call, and pairs the leaves with the inputs
@@ -27,7 +27,7 @@
 # [tool.exportdiff.versions]
 # "2.13.0" = "shows"
 # ///
-"""The ONNXProgram that torch.onnx.export returns takes one keyword argument for the other, without an error.
+"""The ONNXProgram that torch.onnx.export returns mixes up two keyword arguments, without an error.
 
 It pairs the arguments with the inputs of the graph in the order of the call. It should first bring the
 keyword arguments into the order of the example.

@@ -3,7 +3,7 @@
 # dependencies = ["torch==2.13.0", "onnx==1.23.2", "onnxscript==0.7.2", "onnxruntime==1.32.0"]
 #
 # [tool.exportdiff]
-# title = "torch.onnx.export: the ONNXProgram takes a Python number of the call for the next tensor"
+# title = "torch.onnx.export: ONNXProgram passes a Python number to the input of the next tensor"
 # id = "XO002"
 # harm = "silently wrong"
 # reach = "occasional"
@@ -27,7 +27,7 @@
 # [tool.exportdiff.versions]
 # "2.13.0" = "shows"
 # ///
-"""The ONNXProgram that torch.onnx.export returns takes a Python number for the tensor after it.
+"""The ONNXProgram that torch.onnx.export returns passes a Python number to the input of the next tensor.
 
 Its documentation says: "Run the ONNX model with the same arguments you would provide to the GraphModule". The
 number is no input of the graph, and the program does not leave it out. If the shapes differ, ONNX Runtime

@@ -259,8 +259,8 @@ def add_near_option(parser: argparse.ArgumentParser) -> None:
         nargs="*",
         type=pathlib.Path,
         metavar="FILE",
-        help="do not draw programs; instead, edit the programs of corpus files or repro files, so that new "
-        "bugs near known ones show (default: the files of the corpus, the worst bugs most often)",
+        help="do not draw programs; instead, edit programs that show bugs, to find new bugs near them; FILE "
+        "is a corpus file or a repro file (default: all files of the corpus, the worst bugs most often)",
     )
 
 

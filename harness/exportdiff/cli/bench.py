@@ -35,8 +35,9 @@ def add(commands: Subparsers) -> None:
         description="Measure exportdiff on this machine: what a program costs, how soon known and planted "
         "bugs are found, how the cost grows, and how much of torch.export is run. Takes up to four minutes "
         "on two idle cores. After Ctrl-C, the results so far are printed and written to --out. With --only "
-        "gpu, it instead asks what programs show on a GPU and not on the CPU. With --only refusals, it asks "
-        "which programs the fixes of the corpus refuse; with --out FILE, a later run continues.",
+        "gpu, it instead asks what programs show on a GPU and not on the CPU. With --only refusals, it "
+        "instead asks which programs the fixes of the corpus refuse, and which fixes refuse wrongly; with "
+        "--out FILE, a later run continues.",
     )
     parser.add_argument(
         "--full", action="store_true", help="measure for two to three hours, for numbers that can be quoted"

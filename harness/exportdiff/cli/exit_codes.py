@@ -27,7 +27,7 @@ EACH_COMMAND: dict[str, dict[int, str]] = {
         2: f"the model was not judged, or {WRONG_ARGUMENT}",
     },
     "judge": {
-        0: "a call was judged and nothing fails; the exit code of the command does not count",
+        0: "a call was judged and nothing fails; the exit code of the command itself is ignored",
         1: "a finding fails",
         2: f"no call was judged, or {WRONG_ARGUMENT}",
     },

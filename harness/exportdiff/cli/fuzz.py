@@ -235,7 +235,7 @@ def _check_programs(arguments: argparse.Namespace) -> None:
     """Raise UsageError if two options say which programs are judged."""
     chosen = [f"--{name}" for name in ("around", "near") if getattr(arguments, name) not in ("", None)]
     if len(chosen) > 1:
-        raise UsageError("--around cannot be combined with --near: each says which programs are judged")
+        raise UsageError("--around cannot be combined with --near: give only one of them")
     if chosen and arguments.profile != DEFAULT_PROFILE:
         raise UsageError(f"--profile cannot be combined with {chosen[0]}, which draws no programs")
 

@@ -1,4 +1,4 @@
-"""``exportdiff judge``: run a command, and judge each export that it makes."""
+"""``exportdiff judge``: run a command, and judge each model that it exports."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ def add(commands: Subparsers) -> None:
     """Add the command."""
     parser = commands.add_parser(
         "judge",
-        help="judge each export that a command makes, such as a test suite",
-        description="Run a command, for example a test suite, and judge each call of torch.export.export "
-        "that it makes, in a copy of its process. The command runs as it does alone. For pytest, "
-        "--export-judge does the same.",
+        help="run a command, such as a test suite, and judge each model that it exports",
+        description="Run a command, for example a test suite, and compare each model that it exports with "
+        "eager. Each call of torch.export.export is judged in a copy of the process, so the command itself "
+        "runs as usual. With pytest, --export-judge does the same.",
     )
     parser.add_argument(
         "--limit",
@@ -45,8 +45,8 @@ def add(commands: Subparsers) -> None:
         action="append",
         default=[],
         metavar="GLOB",
-        help="judge the paths that match GLOB, e.g. 'nonstrict:*'; may be repeated (default: those that do "
-        "what the call does)",
+        help="judge the paths that match GLOB, e.g. 'nonstrict:*'; may be repeated (default: those that fit "
+        "the arguments of the call, e.g. strict paths for strict=True)",
     )
     parser.add_argument(
         "--fail-on",

@@ -25,8 +25,8 @@ def add_options(group: pytest.OptionGroup) -> None:
     group.addoption(
         "--export-judge",
         action="store_true",
-        help="judge each call of torch.export.export that the tests make, in a copy of the process; the "
-        "tests run as without it",
+        help="compare each model that the tests export with eager, in a copy of the process; the tests "
+        "themselves run as usual",
     )
     group.addoption(
         "--export-judge-limit",

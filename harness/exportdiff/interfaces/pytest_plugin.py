@@ -49,7 +49,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         default=[],
         metavar="GLOB",
         help="paths that export_equivalence and --export-judge judge, e.g. 'nonstrict:*' or 'all'; may be "
-        "repeated (default: those of exportdiff check; with --export-judge, those of the call)",
+        "repeated (default: those of exportdiff check; for --export-judge, those that fit the call)",
     )
     group.addoption(
         "--export-device", metavar="DEVICE", help="cpu or cuda (default: all devices of this machine)"

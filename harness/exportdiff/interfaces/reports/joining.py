@@ -78,7 +78,7 @@ def _joined_start(shards: Sequence[_Shard]) -> events.CampaignStarted:
             ("seed", "seeds"),
             ("profile", "profiles"),
             ("around", "models that their programs put into situations"),
-            ("near", "files that their programs are near to"),
+            ("near", "files of --near"),
             ("torch", "torches"),
             ("paths", "paths"),
             ("examples", "numbers of programs"),

@@ -19,7 +19,7 @@ PLACES = 4
 
 HEADINGS: dict[Explanation, str] = {
     "new": "differences that no known bug explains",
-    "not explained": "differences for which the time was over before the known bugs were tried",
+    "not explained": "differences that were not explained, because the time limit of the call ended first",
 }
 
 

@@ -84,18 +84,18 @@ class Backend:
     install: str
     """The command that installs it: ``pip install 'exportdiff[onnx]'``."""
     requires: tuple[str, ...] = ()
-    """The modules that it imports; where one is not installed, its paths are left out."""
+    """The modules that it imports; if one is not installed, its paths cannot be chosen."""
     packages: tuple[str, ...] = ()
     """The distributions that a repro file needs besides torch; their installed versions are recorded."""
     promises: tuple[Promise, ...] = ()
     """What is judged besides the values of the outputs."""
     export: Export | None = None
-    """The starting point: a function from the model, its inputs, the dynamic shapes and further arguments of
-    torch.export.export to an ExportedProgram. None: a non-strict export."""
+    """The function that exports: it takes the model, its inputs, the dynamic shapes and further arguments of
+    torch.export.export, and returns an ExportedProgram. None: a non-strict export."""
     cost: float = 1000.0
     """Milliseconds of a path, for a model of the usual size."""
     tolerance: Mapping[str, tuple[float, float]] = field(default_factory=dict)
-    """By dtype: the relative and the absolute difference from the float64 reference that is rounding."""
+    """By dtype: the relative and absolute difference from the float64 reference that counts as rounding."""
     runners: dict[str, Runner] = field(default_factory=dict, init=False)
     refusals: tuple[DocumentedRefusal, ...] = field(default=(), init=False)
     _limits: list[tuple[Callable[[Comparison], bool], str, str]] = field(default_factory=list, init=False)

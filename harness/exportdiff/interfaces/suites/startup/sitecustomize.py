@@ -17,7 +17,7 @@ try:
 
     record_when_torch_is_imported()
 except ImportError as error:
-    print(f"exportdiff judge: nothing is recorded in {sys.executable}: {error}", file=sys.stderr)
+    print(f"exportdiff judge: no export judged; install it for {sys.executable}: {error}", file=sys.stderr)
 
 _own = importlib.machinery.PathFinder.find_spec("sitecustomize")
 if _own is not None and _own.loader is not None:

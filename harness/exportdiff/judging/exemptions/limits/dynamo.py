@@ -41,7 +41,7 @@ _SAYS = (
 
 @limit(
     LIMITS,
-    says="With fullgraph=True, a call that Dynamo must compile again is refused if it has a graph break.",
+    says="With fullgraph=True, Dynamo refuses a call for which it must compile again and break the graph.",
     documented="docs.pytorch.org, torch.compile, fullgraph: 'if there are graph breaks, then this will raise "
     "an error'; as the refusal dynamo-unsupported",
     everywhere=True,

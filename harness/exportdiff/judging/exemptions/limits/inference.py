@@ -163,7 +163,7 @@ def inference_refuses_backward(compared: Comparison) -> bool:
 
 @limit(
     LIMITS,
-    says="A decomposed program consists of other operators, whose gradients may have other strides.",
+    says="A decomposed program has other operators than eager; their gradients may have other strides.",
     documented=f"{INFERENCE}: training with autograd is a use of training IR alone",
 )
 def gradients_of_inference_have_other_strides(compared: Comparison) -> bool:

@@ -64,8 +64,8 @@ def pipelines_take_children_of_their_parents(compared: Comparison) -> bool:
 
 @limit(
     LIMITS,
-    says="A schedule calls a stage with the next microbatch before it goes backward through the last one: "
-    "what a stage writes to its state must not be needed for the gradients.",
+    says="A schedule runs the forward pass of the next microbatch before the backward pass of the last one. "
+    "So the gradients must not depend on state that forward overwrites.",
     documented="docs.pytorch.org, torch.distributed.pipelining, ScheduleInterleaved1F1B: 'will perform one "
     "forward and one backward on the microbatches in steady state'",
 )

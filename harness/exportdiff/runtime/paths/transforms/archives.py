@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @transform("program", "nonstrict:module", cost=35)
 def extra_files(ep: ExportedProgram) -> ExportedProgram:
-    """Extra files that are saved with a program are loaded as they were, and leave the program as it is."""
+    """Extra files that are saved with a program are loaded unchanged, and do not change the program."""
     given = {"notes.txt": "two\nlines\n", "labels/größe.json": "[]", "empty": ""}
     found = dict.fromkeys(given, "not loaded")
     with tempfile.TemporaryFile() as file:
@@ -28,7 +28,7 @@ def extra_files(ep: ExportedProgram) -> ExportedProgram:
 
 @transform("program", "nonstrict:module", "nonstrict:unflatten", cost=100)
 def archived(ep: ExportedProgram) -> ExportedProgram:
-    """A program in an archive with another one is the same program, and so is the other one."""
+    """Several programs that are saved in one archive are loaded unchanged."""
     # Both import torch, and repro files contain this text.
     from torch.export.pt2_archive._package import load_pt2, package_pt2
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @transform("case", "nonstrict:module", "nonstrict:unflatten", "strict:module", cost=10)
 def method(model: nn.Module) -> nn.Module:
-    """A method that is exported in the place of forward (``model.forward = model.encode``) is what runs."""
+    """A program of another method (``model.forward = model.encode``) does what this method does."""
     of_class: Any = type(model)
 
     class Encoder(of_class):  # type: ignore[misc]  # its base is the class of any model
@@ -30,7 +30,7 @@ def method(model: nn.Module) -> nn.Module:
 
 @transform("case", "nonstrict:module", "nonstrict:unflatten", cost=10)
 def method_of_part(model: nn.Module) -> nn.Module:
-    """A module that runs a method of its part, instead of the part itself, is exported as it runs."""
+    """A program of a model that calls a method of a child, not the child, does what the method does."""
     encode = type(model).forward
 
     class Wrapper(torch.nn.Module):

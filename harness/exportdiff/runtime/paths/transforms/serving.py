@@ -22,14 +22,14 @@ if TYPE_CHECKING:
     cost=5,
 )
 def unguarded(program: ExportedProgram) -> nn.Module:
-    """``module(check_guards=False)`` computes what eager does; it checks less of its inputs."""
+    """``module(check_guards=False)`` computes what eager does, but checks its inputs less."""
     module: nn.Module = program.module(check_guards=False)
     return module
 
 
 @transform("module", "nonstrict:module", "strict:module", "nonstrict:unflatten", cost=150)
 def optimized(module: nn.Module) -> nn.Module:
-    """torch.compile of what runs gives what it gives without torch.compile."""
+    """torch.compile of the exported module does not change its results."""
     compiling: Any = module  # torch leaves the method without types
     compiling.compile(backend="eager")
     return module
