@@ -119,7 +119,7 @@ def test_loading_it_imports_nothing_slow(project: pytest.Pytester) -> None:
         (["--export-fail-on", "some"], "--export-fail-on: 'some' is none of any, new, silent"),
         (
             ["--export-judge", "--export-judge-limit", "0"],
-            "--export-judge-limit: '0' is no number of seconds",
+            "--export-judge-limit: '0' is not a number of seconds",
         ),
         (["--export-judge-json", "out.json"], "--export-judge-json needs --export-judge"),
         (["--export-minimize", "soon"], "--export-minimize: 'soon' is not a duration; write 90s, 10m or 1h"),

@@ -102,7 +102,7 @@ def test_each_call_has_an_outcome(counted: SuiteTally) -> None:
         "ReLU": "not judged",
     }
     assert counted.reasons == {
-        "no torch.nn.Module": 1,
+        "the model is not an nn.Module": 1,
         "eager raises, or disagrees with itself": 1,
         "no values: fake, meta or uninitialized tensors": 1,
     }

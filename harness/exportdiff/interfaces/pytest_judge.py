@@ -64,7 +64,7 @@ def _seconds(text: str) -> float:
     except ValueError:
         seconds = math.nan
     if not 0 < seconds < math.inf:
-        raise UsageError(f"--export-judge-limit: {text!r} is no number of seconds above 0")
+        raise UsageError(f"--export-judge-limit: {text!r} is not a number of seconds above 0")
     return seconds
 
 

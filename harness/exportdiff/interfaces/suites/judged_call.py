@@ -16,14 +16,14 @@ judged``: as for a path."""
 CALL_OUTCOMES: tuple[CallOutcome, ...] = get_args(CallOutcome)
 
 Reason: TypeAlias = Literal[
-    "no torch.nn.Module",
+    "the model is not an nn.Module",
     "no values: fake, meta or uninitialized tensors",
     "the model or its inputs cannot be copied",
     "the arguments are not those of an export",
-    "the process has used CUDA, so that its copy cannot",
+    "CUDA was used before this call",
     "eager raises, or disagrees with itself",
     "no path can judge it",
-    "the time was over",
+    "the time limit was reached",
     "its process ended",
     "an error of exportdiff",
 ]

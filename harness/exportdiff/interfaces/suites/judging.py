@@ -68,9 +68,11 @@ def _with(report: Report, parts: list[tuple[Found, ...]]) -> Report:
 def _case(call: Call) -> Case:
     """Return the case of a call, or raise UnjudgeableError."""
     if torch.cuda._is_in_bad_fork():
-        raise UnjudgeableError(Unjudgeable("the process has used CUDA, so that its copy cannot"))
+        raise UnjudgeableError(Unjudgeable("CUDA was used before this call"))
     if not isinstance(call.model, nn.Module):
-        raise UnjudgeableError(Unjudgeable("no torch.nn.Module", f"it is a {type(call.model).__name__}"))
+        raise UnjudgeableError(
+            Unjudgeable("the model is not an nn.Module", f"it is a {type(call.model).__name__}")
+        )
     tensors = [*call.model.parameters(), *call.model.buffers()]
     tensors += pytree.tree_leaves((call.args, call.kwargs))
     if any(map(_has_no_values, tensors)):

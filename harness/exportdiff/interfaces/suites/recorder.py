@@ -184,7 +184,7 @@ def _with(call: JudgedCall, answer: object) -> JudgedCall:
 def _why(result: CopyResult) -> Unjudgeable:
     if isinstance(result.end, Death):
         hang = result.end.kind == "hang"
-        return Unjudgeable("the time was over" if hang else "its process ended", result.end.reason)
+        return Unjudgeable("the time limit was reached" if hang else "its process ended", result.end.reason)
     error = str(result.end.error) if result.end is not None else "its process answered nothing"
     return Unjudgeable("an error of exportdiff", error)
 
