@@ -18,7 +18,7 @@
 # kind = "mismatch"
 # status = "open"
 # undetected-because = "unflatten fails on the same program for another reason, and hides it"
-# trigger = ["hierarchy.graph_root"]
+# fix = "calls_below_those_of_a_graph_are_recorded"
 # upstream = ""
 # at-fault = "torch/fx/experimental/proxy_tensor.py, _ModuleStackTracer.create_node: nn_module_stack is None"
 #

@@ -18,7 +18,7 @@
 # kind = "mismatch"
 # status = "open"
 # undetected-because = "with the fix, unflatten still shows the same: it checks no guards"
-# trigger = ["names.argument"]
+# fix = "guard_argument_called_flat_args"
 # upstream = ""
 # at-fault = "torch/export/_unlift.py, _force_ep_signature_match: does not know if the export was strict"
 #

@@ -139,7 +139,7 @@ def test_what_torch_lacks_is_left_out(without: frozenset[str]) -> None:
 
 def test_programs_do_not_use_what_torch_lacks(without: frozenset[str]) -> None:
     assert switches_needing() == {"region.annotate": NEEDS["region.annotate"]}
-    sources = {k: program_source(0, k, "wide")[0] for k in range(40)}
+    sources = {k: program_source(0, k, "wide")[0] for k in range(80)}
     assert not any("annotate(" in source for source in sources.values())
     forget()
     with pytest.MonkeyPatch.context() as patch:

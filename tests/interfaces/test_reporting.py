@@ -224,6 +224,7 @@ def test_summary_has_the_promised_shape(folder: Folder) -> None:
         "seed": 7,
         "profile": "wide",
         "around": "",
+        "near": None,
         "seconds": 2.0,
         "fuzzing_seconds": 2.0,
         "given_up": 0,

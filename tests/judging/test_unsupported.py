@@ -272,7 +272,7 @@ class Model(nn.Module):
 
 
 def test_a_refusal_does_not_cover_an_error_in_a_run() -> None:
-    for rule in REFUSALS:
+    for rule in (each for each in REFUSALS if not each.runner):
         types = (rule.type, "Exception")
         at_run = Failure("run", types, "no fake impl registered", ())
         assert not rule.covers(at_run)

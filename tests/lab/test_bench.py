@@ -228,7 +228,7 @@ def test_an_interrupted_curve_ends_with_the_programs_that_are_attributed(
 
 def test_command_names_the_measurements(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["bench", "--only", "nothing"]) == 2
-    assert "stages, bare" in capsys.readouterr().err
+    assert "stages, minute" in capsys.readouterr().err
 
 
 def _shown(*roots: str) -> Record:

@@ -165,6 +165,7 @@ def _setting(
     unpack = "args, kwargs" if program.has_kwargs else "args"
     spec = "dynamic_shapes=dynamic_shapes(), " if dynamic else ""
     further = transforms.export_arguments(finding)
+    run = run_from("ep", finding, has_kwargs=program.has_kwargs)
     call = mode_of(finding.mode).call
     export = f"{call}(model, {unpack}, {spec}strict={finding.mode == 'strict'}{further})"
     if parts.of_program:
@@ -172,7 +173,7 @@ def _setting(
         turned = "ep"
     else:
         turned = transforms.program("ep", finding, dynamic=dynamic)
-    original, copied = transforms.copying(finding, run_from("ep", finding, has_kwargs=program.has_kwargs))
+    original, copied = transforms.copying(finding, run)
     made = run_from(turned, finding, has_kwargs=program.has_kwargs)
     pipeline = finding.mode == "pipeline"
     return ScriptSetting(

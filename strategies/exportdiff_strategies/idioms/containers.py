@@ -109,7 +109,6 @@ TABLE: dict[str, Kind] = {
             Idiom(
                 "$t = [Batch($x * 2, 3.0), Batch($x + 1)]", gives=OTHER, imports=_REGISTER, preamble=_BATCH
             ),
-            Idiom('$t = Lossy($x * 2, "kept")', gives=OTHER, imports=_REGISTER, preamble=_LOSSY),
             Idiom("$t = Output($x * 2)", gives=OTHER, preamble=_OUTPUT, imports=_DATACLASSES),
             Idiom("$t = Output($x * 2, $x + 1, 3)", gives=OTHER, preamble=_OUTPUT, imports=_DATACLASSES),
             Idiom(

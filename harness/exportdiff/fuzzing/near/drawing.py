@@ -5,6 +5,8 @@ from __future__ import annotations
 import random
 from typing import TYPE_CHECKING
 
+from torch.nn.parameter import is_lazy
+
 from exportdiff.core.case import case_from_source, sources_forgotten
 from exportdiff.fuzzing.around.drawing import choices, with_situations
 from exportdiff.fuzzing.around.model import IMPORTS, ORIGINAL, Around
@@ -86,10 +88,12 @@ def _in_situations(near_to: str, source: str, seed: int, index: int) -> tuple[st
 
 
 def _runs(source: str) -> bool:
-    """Whether the program can be made and called in eager."""
+    """Whether the program can be made and called in eager, with parameters that have a shape."""
     try:
         with sources_forgotten():
             built = case_from_source(source).build()
+            if any(map(is_lazy, built.model.parameters())):
+                return False
             built.model(*built.args, **built.kwargs)
     except Exception:  # whatever it raises, the program is not used
         return False

@@ -18,7 +18,7 @@ FAMILIES = (
     ("BatchNorm2d", "InstanceNorm2d", "Identity", "SyncBatchNorm"),
     ("LSTM", "GRU", "RNN"),
     ("LSTMCell", "GRUCell", "RNNCell"),
-    ("Linear", "Embedding", "LazyLinear"),
+    ("Linear", "Embedding"),
     ("Conv1d", "ConvTranspose1d"),
     ("Conv2d", "ConvTranspose2d"),
     ("MaxPool1d", "AvgPool1d"),
