@@ -21,7 +21,7 @@
 #         "eager_transforms.py:wrapped",
 #     ],
 # ]
-# trigger = ["op.custom", "region.cond"]
+# trigger = ["region.cond"]
 # upstream = ""
 # at-fault = "torch/_higher_order_ops/auto_functionalize.py, FunctionalCallableWithEpilogue.__call__"
 #

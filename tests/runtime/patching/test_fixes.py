@@ -709,36 +709,6 @@ def test_fixed_dataclass_field_may_leave_a_check() -> None:
     assert seen.tolist() == [2, 2]
 
 
-@pytest.mark.parametrize("how", ["clip_", "matmul"])
-def test_fixed_branch_may_write_by_unknown_operators(how: str) -> None:
-    import torch
-
-    class Model(torch.nn.Module):
-        total: torch.Tensor
-
-        def __init__(self) -> None:
-            super().__init__()
-            self.register_buffer("total", torch.full((2, 2), 3.0))
-
-        def written(self, x: torch.Tensor) -> torch.Tensor:
-            if how == "clip_":
-                self.total.clip_(max=1)
-            else:
-                torch.matmul(x, x, out=self.total)
-            return x + 1
-
-        @torch.no_grad()
-        def forward(self, x: torch.Tensor) -> torch.Tensor:
-            result: torch.Tensor = torch.cond(x.sum() > 0, self.written, torch.neg, (x,))
-            return result
-
-    model, x = Model(), torch.ones(2, 2)
-    with applied(held()):
-        module = torch.export.export(model, (x,)).run_decompositions().module()
-        assert torch.equal(module(x), model(x))
-    assert torch.equal(dict(module.named_buffers())["total"], model.total)
-
-
 def test_with_all_fixes_a_buffer_may_be_assigned_beside_vmap() -> None:
     """What vmap batches has no storage to compare with that of the buffer."""
     import torch
