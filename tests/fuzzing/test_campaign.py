@@ -117,11 +117,11 @@ def slow_to_explain(job: Job, indices: Sequence[int]) -> tuple[ExampleResult, ..
     return results
 
 
-def yes(source: str, **how: object) -> Confirmation:
+def yes(source: str, **_how: object) -> Confirmation:
     return Confirmation(True, "BUG")
 
 
-def no(source: str, **how: object) -> Confirmation:
+def no(source: str, **_how: object) -> Confirmation:
     return Confirmation(False, "ok")
 
 
@@ -281,7 +281,7 @@ def test_the_smallest_program_that_confirms_stands_for_a_finding() -> None:
     assert [event.example for event in events if isinstance(event, FindingShrunk)] == [21]
 
 
-def halved(source: str, finding: Finding, **how: object) -> Minimized:
+def halved(source: str, finding: Finding, **_how: object) -> Minimized:
     """Stand in for the minimizer: the same small program for whatever is found."""
     small = "class M:\n    y = 1\n\n\ndef make():\n    return M(), ()\n"
     return Minimized(small, finding, 7, 0.5, True, ((source, finding), (small, finding)))
@@ -383,7 +383,7 @@ def different_first(job: Job, indices: Sequence[int]) -> tuple[ExampleResult, ..
 def test_no_worker_waits_while_a_finding_is_confirmed() -> None:
     ended = []
 
-    def slowly(source: str, **how: object) -> Confirmation:
+    def slowly(source: str, **_how: object) -> Confirmation:
         time.sleep(3.0)
         ended.append(time.time())
         return yes(source)

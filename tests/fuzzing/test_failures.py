@@ -97,7 +97,7 @@ def work(job: Job, indices: Sequence[int]) -> tuple[ExampleResult, ...]:
     return tuple(results)
 
 
-def confirmed(source: str, **how: object) -> object:
+def confirmed(source: str, **_how: object) -> object:
     from exportdiff.repro.confirm import Confirmation
 
     return Confirmation(True, "BUG")

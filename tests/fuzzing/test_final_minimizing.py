@@ -68,7 +68,7 @@ def test_minimizing_ends_in_time_and_says_what_it_left_out(
     clock, limits, shown = FakeClock(), list[float](), threading.Semaphore(0)
     monkeypatch.setattr(final_minimizing, "time", clock)
 
-    def slow(source: str, finding: Finding, *, seconds: float, **how: object) -> Minimized:
+    def slow(source: str, finding: Finding, *, seconds: float, **_how: object) -> Minimized:
         limits.append(seconds)
         shown.acquire()  # until the campaign says that it waits for this finding
         clock.seconds += seconds
@@ -97,7 +97,7 @@ def test_minimizing_ends_in_time_and_says_what_it_left_out(
 
 
 def test_a_program_that_cannot_be_minimized_is_no_error_of_exportdiff() -> None:
-    def never(source: str, finding: Finding, **how: object) -> Minimized:
+    def never(source: str, finding: Finding, **_how: object) -> Minimized:
         raise NotShownError("the program does not show it")
 
     settings = CampaignSettings(NONSTRICT, examples=4, minimize_seconds=1.0)

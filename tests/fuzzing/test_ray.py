@@ -82,7 +82,7 @@ def work(job: Job, indices: Sequence[int]) -> tuple[ExampleResult, ...]:
     return tuple(results)
 
 
-def yes(source: str, **how: object) -> Confirmation:
+def yes(source: str, **_how: object) -> Confirmation:
     return Confirmation(True, "BUG")
 
 
