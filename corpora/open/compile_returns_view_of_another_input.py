@@ -11,8 +11,8 @@
 # topics = ["views", "in-place"]
 # cause = """
 # As the inputs share memory, AOTAutograd replaces them by their base x. It then makes the output from the
-# base, but with the views that lead from y to the output. `create_synthetic_base_metadata` should leave such
-# an output to the graph."""
+# base, but with the views that lead from y to the output. `create_synthetic_base_metadata` should drop these
+# views, so that the output is made from the base by its own sizes, strides and offset."""
 # path = "compile:aot_eager@cpu"
 # check = "outputs"
 # kind = "mismatch"
@@ -35,8 +35,8 @@
 """`y` is `x[1:]`, and x is written to. The model returns `y[0]` in eager, and `x[0]` if compiled.
 
 As the inputs share memory, AOTAutograd replaces them by their base x. It then makes the output from the base,
-but with the views that lead from y to the output. `create_synthetic_base_metadata` should leave such an
-output to the graph.
+but with the views that lead from y to the output. `create_synthetic_base_metadata` should drop these views,
+so that the output is made from the base by its own sizes, strides and offset.
 """
 
 import sys

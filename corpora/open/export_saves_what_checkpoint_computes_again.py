@@ -4,15 +4,15 @@
 #
 # [tool.exportdiff]
 # id = "XD161"
-# title = "torch.export: backward raises if the result of a checkpoint is changed in place"
+# title = "torch.export: backward raises if the result of a checkpoint that ends in relu is changed in place"
 # harm = "obscure error"
 # reach = "occasional"
-# reach-because = "an in-place operator on the result of a checkpoint: the backward pass fails"
+# reach-because = "an in-place operator on the result of a checkpoint that ends in relu or sigmoid"
 # topics = ["checkpoint", "in-place"]
 # cause = """
 # A checkpoint saves nothing for backward, and computes relu again. Non-strict export records only the
 # operators of the checkpoint and not its hooks, so that autograd saves the result of relu, which add_ then
-# changes."""
+# changes. It should record the checkpoint, or refuse it."""
 # path = "nonstrict:module@cpu"
 # check = "gradients"
 # kind = "crash"
@@ -45,7 +45,8 @@
 inplace operation".
 
 A checkpoint saves nothing for backward, and computes relu again. Non-strict export records only the operators
-of the checkpoint and not its hooks, so that autograd saves the result of relu, which add_ then changes.
+of the checkpoint and not its hooks, so that autograd saves the result of relu, which add_ then changes. It
+should record the checkpoint, or refuse it.
 """
 
 import sys

@@ -7,11 +7,12 @@
 # title = "ep.module(): SyntaxError for a dict of inputs with members of an enumeration as keys"
 # harm = "obscure error"
 # reach = "occasional"
-# reach-because = "a dict of inputs with an Enum as keys, as heterogeneous graphs have"
+# reach-because = "a dict of inputs with an Enum as keys, as the tables of PyTorch Frame have"
 # topics = ["containers", "arguments"]
 # cause = """
 # The message of a guard names the input by the repr of its keys: x[<Side.LEFT: 1>].size()[0] == 2. That is no
-# Python, and _convert_guards_code_to_fn parses it, only to remove parentheses."""
+# Python, and _convert_guards_code_to_fn parses it, only to remove parentheses. It should write such a message
+# as it is."""
 # path = "nonstrict:module@cpu"
 # check = "outputs"
 # kind = "crash"
@@ -28,7 +29,8 @@
 #     ],
 # ]
 # fix = "guard_messages_need_not_be_python"
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/pull/186993"
+# upstream-match = "place"
 # upstream-searched = "2026-11-26"
 # at-fault = "torch/export/_unlift.py, _convert_guards_code_to_fn: ast.parse of a message"
 # workaround = "code"

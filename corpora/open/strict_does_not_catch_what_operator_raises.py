@@ -7,18 +7,21 @@
 # title = "torch.export(strict=True): fails if an operator raises and forward catches the error"
 # harm = "obscure error"
 # reach = "contrived"
-# reach-because = "few models let an operator raise; the message blames eager mode, which runs"
+# reach-because = "few models let an operator raise and catch it"
 # topics = ["exceptions"]
 # cause = """
-# If an operator raises for fake tensors, Dynamo ends the trace, although there is an except around it
-# (`get_fake_value`). A raise statement in the model is caught as in eager."""
+# If an operator raises for fake tensors, Dynamo ends the trace, although there is an except around it:
+# `run_node` raises an IndexError again, and `get_fake_value` lets it through. It should become an exception
+# of the traced code, like that of a raise statement."""
 # path = "strict:module@cpu"
 # check = "outputs"
 # kind = "crash"
 # status = "open"
 # signatures = [["outputs", "crash", "export", "IndexError"]]
 # fix = "strict_catches_what_operators_raise"
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/issues/198192"
+# upstream-match = "mechanism"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/_dynamo/utils.py, get_fake_value: an operator's exception is never one of the traced code"
 #
 # [tool.exportdiff.versions]
@@ -31,8 +34,9 @@
 """forward sums over a third dimension, and catches the IndexError if there is none. Strict export raises this
 IndexError.
 
-If an operator raises for fake tensors, Dynamo ends the trace, although there is an except around it
-(`get_fake_value`). A raise statement in the model is caught as in eager.
+If an operator raises for fake tensors, Dynamo ends the trace, although there is an except around it:
+`run_node` raises an IndexError again, and `get_fake_value` lets it through. It should become an exception of
+the traced code, like that of a raise statement.
 """
 
 import sys
