@@ -14,8 +14,9 @@ from exportdiff.fuzzing.minimizing.outline import FACTORY
 from exportdiff.fuzzing.minimizing.program_file import with_functions
 from exportdiff.fuzzing.near.editing import edited
 from exportdiff.fuzzing.near.edits import EDITS
-from exportdiff.fuzzing.near.merging import merged
+from exportdiff.fuzzing.near.merging import has_options, merged
 from exportdiff.known.attribution.resemblance import NEAR
+from exportdiff.runtime.observing.process_state import restore_modes
 
 if TYPE_CHECKING:
     from exportdiff.core.path import Path
@@ -76,8 +77,8 @@ def _one_edit(source: str, choose: random.Random) -> tuple[str, str] | None:
 
 
 def _in_situations(near_to: str, source: str, seed: int, index: int) -> tuple[str, tuple[str, ...]]:
-    """Put the model into the situations of ``--around``. One with dynamic sizes stays as it is."""
-    if "def dynamic_shapes" in source:
+    """Put the model into the situations of ``--around``. One with dynamic sizes or probes stays as it is."""
+    if has_options(source):
         return source, ()
     text = IMPORTS + with_functions(source, {ORIGINAL: FACTORY, FACTORY: None})
     try:
@@ -88,9 +89,12 @@ def _in_situations(near_to: str, source: str, seed: int, index: int) -> tuple[st
 
 
 def _runs(source: str) -> bool:
-    """Whether the program can be made and called in eager, with parameters that have a shape."""
+    """Whether the program can be made and called in eager, with parameters that have a shape.
+
+    What it changes in the process, as the default dtype, does not change how other programs are judged.
+    """
     try:
-        with sources_forgotten():
+        with sources_forgotten(), restore_modes():
             built = case_from_source(source).build()
             if any(map(is_lazy, built.model.parameters())):
                 return False

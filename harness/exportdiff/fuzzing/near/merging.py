@@ -29,14 +29,13 @@ def make():
 
 def merged(one: str, other: str) -> str | None:
     """Return a program with the models of two; None if one of them has dynamic sizes or probes."""
+    if has_options(one) or has_options(other):
+        return None
     trees = [parse(one), parse(other)]
     imports: list[ast.stmt] = []
     definitions: list[ast.stmt] = []
     for number, tree in enumerate(trees, 1):
-        names = _defined(tree)
-        if names & {*OPTIONAL_FUNCTIONS}:
-            return None
-        renamed = _Suffix({name: f"{name}_{number}" for name in names}).visit(tree)
+        renamed = _Suffix({name: f"{name}_{number}" for name in _defined(tree)}).visit(tree)
         for line in renamed.body:
             (imports if isinstance(line, ast.Import | ast.ImportFrom) else definitions).append(line)
     texts = dict.fromkeys(map(ast.unparse, imports))
@@ -44,6 +43,11 @@ def merged(one: str, other: str) -> str | None:
         return None
     body = [ast.unparse(each) for each in definitions]
     return "\n".join([*texts, *body, BOTH])
+
+
+def has_options(source: str) -> bool:
+    """Whether a program has dynamic sizes or probes: functions that fit its own inputs only."""
+    return not _defined(parse(source)).isdisjoint(OPTIONAL_FUNCTIONS)
 
 
 def _defined(tree: ast.Module) -> set[str]:
