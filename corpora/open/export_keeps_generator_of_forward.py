@@ -29,7 +29,7 @@
 #         "unflatten.py:_sink_params",
 #     ],
 # ]
-# trigger = ["idiom.python_state"]
+# trigger = ["op.seeded"]
 # upstream = ""
 # upstream-searched = "2026-11-26"
 # at-fault = "torch/_export/passes/lift_constants_pass.py, lift_constants_pass: a Generator is no constant"

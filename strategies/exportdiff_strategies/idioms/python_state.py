@@ -278,14 +278,6 @@ TABLE: dict[str, Kind] = {
                 """,
                 lambda b, n: b + 1,
             ),
-            Idiom(
-                """
-                    generator = torch.Generator()
-                    generator.manual_seed(2)
-                    $t = $x + torch.rand($x.shape, generator=generator)
-                """,
-                lambda b, n: b + 1,
-            ),
             Idiom("$t = $x + random.Random(0).random()", lambda b, n: b + 1, imports=("import random",)),
             Idiom(
                 """
