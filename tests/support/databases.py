@@ -5,7 +5,6 @@ Importing the databases changes torch, so only children do that.
 
 from __future__ import annotations
 
-import copy
 import importlib
 import pathlib
 from collections.abc import Iterator, Sequence
@@ -15,7 +14,6 @@ from typing import Any
 
 import torch
 from torch import nn
-from torch.utils import _pytree as pytree
 
 from exportdiff.core.cache_files import cache_folder
 from exportdiff.core.case import Case
@@ -24,12 +22,12 @@ from exportdiff.judging.exemptions.refusal import fix_refusals
 from exportdiff.judging.judge_case import judge_case
 from exportdiff.judging.results import Verdict
 from exportdiff.known.attribution.knowledge import knowledge
+from exportdiff.lab.zoo.operator_databases import higher_order_models
 from exportdiff.lab.zoo.sources import SOURCES, model_named
 from exportdiff.runtime.patching.installed import install, without_fixes
 from support.ordinary.all import MODELS
 
 MODULES = "torch.testing._internal.common_modules"
-OPERATORS = "torch.testing._internal.hop_db"
 
 
 @dataclass(frozen=True)
@@ -91,7 +89,7 @@ def cases(database: str) -> Iterator[Case]:
     if database == "modules":
         yield from _modules()
     elif database == "operators":
-        yield from _operators()
+        yield from (model.case() for model in higher_order_models())
     elif database == "ordinary":
         yield from (model.case() for model in MODELS)
     else:
@@ -128,34 +126,3 @@ def _module(info: Any, training: bool, number: int) -> tuple[nn.Module, tuple[An
     build, call = sample.constructor_input, sample.forward_input
     model = info.module_cls(*build.args, **build.kwargs).train(training)
     return model, tuple(call.args), dict(call.kwargs)
-
-
-class _Operator(nn.Module):
-    """Calls a higher-order operator on tensors; its other arguments are constants."""
-
-    def __init__(self, operator: Any, leaves: list[Any], spec: Any) -> None:
-        super().__init__()
-        self.operator = operator
-        self.leaves = leaves
-        self.spec = spec
-
-    def forward(self, *tensors: torch.Tensor) -> Any:
-        left = list(tensors)
-        leaves = [left.pop(0) if each is None else each[0] for each in self.leaves]
-        args, kwargs = pytree.tree_unflatten(leaves, self.spec)
-        return self.operator(*args, **kwargs)
-
-
-def _operators() -> Iterator[Case]:
-    for info in importlib.import_module(OPERATORS).hop_db:
-        make = partial(_operator, info)
-        yield Case(f"{info.name} {info.variant_test_name}", "", make, may_ask=True)
-
-
-def _operator(info: Any) -> tuple[nn.Module, tuple[torch.Tensor, ...]]:
-    torch.manual_seed(0)
-    sample = next(iter(info.sample_inputs_func(info, "cpu", torch.float32, requires_grad=False)))
-    leaves, spec = pytree.tree_flatten(((sample.input, *sample.args), sample.kwargs))
-    tensors = tuple(each for each in leaves if isinstance(each, torch.Tensor))
-    kept = [None if isinstance(each, torch.Tensor) else (copy.deepcopy(each),) for each in leaves]
-    return _Operator(info.op, kept, spec), tensors

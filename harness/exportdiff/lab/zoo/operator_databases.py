@@ -33,6 +33,11 @@ SAMPLES = 10
 def models() -> Iterator[ZooModel]:
     """Yield a model for each operator that has samples on the CPU, then for each higher-order operator."""
     yield from _models("", importlib.import_module(OPERATORS).op_db, OPERATORS)
+    yield from higher_order_models()
+
+
+def higher_order_models() -> Iterator[ZooModel]:
+    """Yield a model for each higher-order operator."""
     yield from _models("hop.", importlib.import_module(HIGHER_ORDER).hop_db, HIGHER_ORDER)
 
 
