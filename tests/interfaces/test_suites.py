@@ -82,7 +82,7 @@ def counted(tmp_path_factory: pytest.TempPathFactory) -> SuiteTally:
         export(Asks(), (torch.ones(2),), strict=True)
         for model, args in ((Branches(), (torch.ones(2),)), (3, ()), (nn.Linear(2, 2), (torch.ones(3),))):
             with pytest.raises((RuntimeError, ValueError)):
-                export(model, args)  # type: ignore[arg-type]
+                export(model, args)  # type: ignore[arg-type]  # the mistake
         export(nn.ReLU(), (torch.ones(2, device="meta"),))
 
     return recorded(tmp_path_factory.mktemp("journal"), body)
@@ -145,7 +145,7 @@ def test_the_suite_goes_on_as_without_the_recorder(tmp_path: pathlib.Path) -> No
         program = export(nn.Dropout(), (torch.ones(2),))
         states.append((torch.get_rng_state().tolist(), random.getstate(), str(program.graph)))
         with pytest.raises(TypeError, match=r"^export\(\) missing 1 required positional argument: 'args'$"):
-            export(nn.ReLU())  # type: ignore[call-arg]
+            export(nn.ReLU())  # type: ignore[call-arg]  # the mistake
 
     judged = recorded(tmp_path, body, ("nonstrict:module",))
     assert export is torch.export.export is original
@@ -190,7 +190,8 @@ if __name__ == "__main__":
 def test_pytest_prints_a_section_and_ends_as_before(pytester: pytest.Pytester) -> None:
     pytester.makepyfile(test_asks=SUITE)
     options = ["-p", "no:xdist", "-p", "no:randomly", "--export-paths", "nonstrict:module"]
-    result = pytester.runpytest_inprocess(*options, "--export-judge", "--export-judge-json", "out.json")
+    # In a process of its own: pytester takes back every import, and torch must not be imported twice.
+    result = pytester.runpytest_subprocess(*options, "--export-judge", "--export-judge-json", "out.json")
     assert result.ret == pytest.ExitCode.OK
     result.stdout.fnmatch_lines(
         [
