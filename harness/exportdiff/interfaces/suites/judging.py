@@ -86,7 +86,7 @@ def _case(call: Call) -> Case:
         return case_of(
             call.model,
             call.args,  # type: ignore[arg-type]  # it checks them
-            call.kwargs,  # type: ignore[arg-type]
+            call.kwargs,  # type: ignore[arg-type]  # as above
             dynamic_shapes=call.dynamic_shapes,
         )
     except UsageError as error:
