@@ -36,8 +36,8 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""A model is exported after `model.forward = model.encode`. In strict mode, the program cannot be unflattened:
-"`forward` is not an nn.Module".
+"""A model is exported after `model.forward = model.encode`. In strict mode, the program cannot be
+unflattened: "`forward` is not an nn.Module".
 
 In strict mode, Dynamo reaches the submodules through the bound method. So it records the path of `child` as
 `forward.__self__.child`, and unflatten looks for a submodule called `forward`. `_strict_export` should record

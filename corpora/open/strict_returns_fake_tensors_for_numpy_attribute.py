@@ -11,8 +11,8 @@
 # topics = ["constants"]
 # cause = """
 # Dynamo makes an input of the array, and export makes a buffer of this input.
-# `_dynamo_graph_capture_for_export` does not read the values of the array, so that the buffer is the fake tensor
-# of the input."""
+# `_dynamo_graph_capture_for_export` does not read the values of the array, so that the buffer is the fake
+# tensor of the input."""
 # path = "strict:module@cpu"
 # check = "outputs"
 # kind = "mismatch"
@@ -21,7 +21,7 @@
 # fix = "strict_keeps_values_of_numpy_attributes"
 # upstream = ""
 # upstream-searched = "2026-11-26"
-# at-fault = "torch/_dynamo/functional_export.py, _dynamo_graph_capture_for_export: reads no value of the array"
+# at-fault = "torch/_dynamo/functional_export.py, _dynamo_graph_capture_for_export: reads no values"
 # workaround = "code"
 #
 # [tool.exportdiff.versions]
@@ -34,8 +34,8 @@
 """A model subtracts a numpy array that is an attribute of it. The program returns a FakeTensor without data.
 
 Dynamo makes an input of the array, and export makes a buffer of this input.
-`_dynamo_graph_capture_for_export` does not read the values of the array, so that the buffer is the fake tensor
-of the input.
+`_dynamo_graph_capture_for_export` does not read the values of the array, so that the buffer is the fake
+tensor of the input.
 """
 
 import sys

@@ -31,8 +31,8 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""`attention` returns a tensor and None, and the model passes the tensor to `dropout`. If both are swapped for
-themselves, `dropout` gets the tuple.
+"""`attention` returns a tensor and None, and the model passes the tensor to `dropout`. If both are swapped
+for themselves, `dropout` gets the tuple.
 
 `_try_remove_connecting_pytrees` passes the result of one module directly to the next if the flat values are
 the same. It should also ask whether both sides have the same structure.

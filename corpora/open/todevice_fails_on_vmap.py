@@ -11,9 +11,9 @@
 # reach-because = "a program with torch.vmap, exported on the CPU and moved to a GPU"
 # topics = ["vmap", "layout", "views"]
 # cause = """
-# The graph records a fake tensor for each node. Those inside the vmapped function are batched, and their level
-# of vmap ended with export. The pass calls `to()` on them, which raises. It should move the tensor that they
-# wrap."""
+# The graph records a fake tensor for each node. Those inside the vmapped function are batched, and their
+# level of vmap ended with export. The pass calls `to()` on them, which raises. It should move the tensor that
+# they wrap."""
 # path = "nonstrict+todevice:module@cpu"
 # check = "outputs"
 # kind = "crash"

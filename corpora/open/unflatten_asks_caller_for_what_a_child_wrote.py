@@ -35,8 +35,8 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""A block passes the result of Tanh to `Triple`, which multiplies it by 3 in place, and returns it. Unflattened,
-it returns its input x instead, and x is overwritten.
+"""A block passes the result of Tanh to `Triple`, which multiplies it by 3 in place, and returns it.
+Unflattened, it returns its input x instead, and x is overwritten.
 
 The signatures of Tanh and `Triple` are preserved, that of `Block` is not. `Triple` returns nothing, so that
 the tripled y is a result of no call. `_ModuleFrame.remap_input` makes it an argument of `Block`, although

@@ -32,7 +32,8 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""functional_call passes zeros for all weights of an unflattened module. The result is that of its own weights.
+"""functional_call passes zeros for all weights of an unflattened module. The result is that of its own
+weights.
 
 A preserved submodule that is called twice becomes an InterpreterModuleDispatcher, which has the parameters.
 functional_call replaces these, but the dispatcher runs the modules of the calls, which it has in a plain

@@ -10,9 +10,9 @@
 # reach-because = "a layer under two names, called twice under one, whose plain tensor its parent reads"
 # topics = ["constants", "shared-modules"]
 # cause = """
-# unflatten puts the two calls of `1.layer` into a dispatcher. `_dispatch_modules` gives a dispatcher the tensors
-# that the signature of the program names, and this names each tensor once: here `0.scale`. So the dispatcher
-# has no `scale`. It should get all tensors of its first call."""
+# unflatten puts the two calls of `1.layer` into a dispatcher. `_dispatch_modules` gives a dispatcher the
+# tensors that the signature of the program names, and this names each tensor once: here `0.scale`. So the
+# dispatcher has no `scale`. It should get all tensors of its first call."""
 # path = "nonstrict+preserve:unflatten@cpu"
 # check = "outputs"
 # kind = "crash"
@@ -32,9 +32,9 @@
 """A layer is used alone and in a block, which calls it twice and reads its tensor `scale`. With the layer of
 the block preserved, the unflattened model raises RuntimeError.
 
-unflatten puts the two calls of `1.layer` into a dispatcher. `_dispatch_modules` gives a dispatcher the tensors
-that the signature of the program names, and this names each tensor once: here `0.scale`. So the dispatcher
-has no `scale`. It should get all tensors of its first call.
+unflatten puts the two calls of `1.layer` into a dispatcher. `_dispatch_modules` gives a dispatcher the
+tensors that the signature of the program names, and this names each tensor once: here `0.scale`. So the
+dispatcher has no `scale`. It should get all tensors of its first call.
 """
 
 import sys
