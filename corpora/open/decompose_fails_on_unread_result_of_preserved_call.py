@@ -11,7 +11,8 @@
 # topics = ["unused-results"]
 # cause = """
 # Export names the result in the signature of the submodule. run_decompositions removes the operator, as
-# nothing uses it, but `_get_updated_module_call_graph` keeps its name in the signature."""
+# nothing uses it, but `_get_updated_module_call_graph` keeps its name in the signature. It should put a
+# constant in its place."""
 # path = "nonstrict+preserve+decompose:unflatten@cpu"
 # check = "outputs"
 # kind = "crash"
@@ -32,7 +33,8 @@
 graph".
 
 Export names the result in the signature of the submodule. run_decompositions removes the operator, as nothing
-uses it, but `_get_updated_module_call_graph` keeps its name in the signature.
+uses it, but `_get_updated_module_call_graph` keeps its name in the signature. It should put a constant in its
+place.
 """
 
 import sys
