@@ -6,13 +6,12 @@
 # id = "XD048"
 # title = "run_decompositions: SpecViolationError for a preserved submodule if one of its results is unused"
 # harm = "obscure error"
-# reach = "occasional"
-# reach-because = "a preserved nn.MultiheadAttention whose weights are not used, decomposed"
+# reach = "contrived"
+# reach-because = "a preserved submodule whose result is unused"
 # topics = ["unused-results"]
 # cause = """
 # Export names the result in the signature of the submodule. run_decompositions removes the operator, as
-# nothing uses it, but `_get_updated_module_call_graph` keeps its name in the signature. It should put a
-# constant in its place."""
+# nothing uses it, but `_get_updated_module_call_graph` keeps its name in the signature."""
 # path = "nonstrict+preserve+decompose:unflatten@cpu"
 # check = "outputs"
 # kind = "crash"
@@ -20,9 +19,7 @@
 # signatures = [["outputs", "crash", "lower", "SpecViolationError"]]
 # fix = "decomposed_calls_lose_dead_results"
 # upstream = ""
-# upstream-searched = "2026-11-26"
 # at-fault = "torch/export/exported_program.py, _get_updated_module_call_graph: names that are gone"
-# workaround = "code"
 #
 # [tool.exportdiff.versions]
 # "2.9.1" = "shows"
@@ -31,12 +28,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""A model uses the result of a preserved nn.MultiheadAttention, and not its weights. run_decompositions says
-"Output mean does not exist in the graph".
+"""The second result of a preserved submodule is unused. The verifier says "Output tanh does not exist in the
+graph".
 
 Export names the result in the signature of the submodule. run_decompositions removes the operator, as nothing
-uses it, but `_get_updated_module_call_graph` keeps its name in the signature. It should put a constant in its
-place.
+uses it, but `_get_updated_module_call_graph` keeps its name in the signature.
 """
 
 import sys
@@ -45,33 +41,28 @@ import torch
 from torch._export.verifier import SpecViolationError
 
 
+class Child(torch.nn.Module):
+    def forward(self, x):
+        return x + 1, x.tanh()
+
+
 class Model(torch.nn.Module):
     def __init__(self):
         super().__init__()
-        self.attention = torch.nn.MultiheadAttention(4, 2)
+        self.child = Child()
 
     def forward(self, x):
-        return self.attention(x, x, x)[0]
+        return self.child(x)[0]
 
 
 def make():
-    return Model(), (torch.ones(3, 1, 4),)
+    return Model(), (torch.ones(1),)
 
 
 def show():
     model, args = make()
-    program = torch.export.export(model, args, preserve_module_call_signature=("attention",))
+    program = torch.export.export(model, args, preserve_module_call_signature=("child",))
     return model(*args), program.run_decompositions().module()(*args)
-
-
-def make_workaround():
-    """Ask the submodule for no result that nothing uses."""
-
-    class Asking(Model):
-        def forward(self, x):
-            return self.attention(x, x, x, need_weights=False)[0]
-
-    return Asking(), (torch.ones(3, 1, 4),)
 
 
 if __name__ == "__main__":

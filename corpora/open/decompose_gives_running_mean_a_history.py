@@ -69,9 +69,8 @@ def make():
 def show():
     model, args = make()
     module = torch.export.export(model, args).run_decompositions().module()
-    model(*args)
     module(*args)
-    return model.mean.requires_grad, module.mean.requires_grad
+    return False, module.mean.requires_grad
 
 
 def workaround_call(module, x):

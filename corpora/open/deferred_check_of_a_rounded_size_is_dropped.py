@@ -10,10 +10,9 @@
 # reach-because = "a share of a dynamic size, as int(n * 0.5); only with the option"
 # topics = ["dynamic-sizes"]
 # cause = """
-# int(n * 0.5) makes a number of the size: the guard is that the half is 2. With
-# prefer_deferred_runtime_asserts_over_guards=True, the program must check this at run time instead.
-# `insert_deferred_runtime_asserts` leaves out checks that it cannot write as nodes, here one with ToFloat
-# and TruncToInt. It should write them."""
+# With prefer_deferred_runtime_asserts_over_guards=True, the program must check at run time that the half is
+# 2. `insert_deferred_runtime_asserts` leaves out checks that it cannot write as nodes, here one with ToFloat
+# and TruncToInt. It should write them, or refuse the model."""
 # path = "nonstrict+deferred:module@cpu"
 # check = "outputs"
 # kind = "mismatch"
@@ -26,7 +25,7 @@
 # upstream-match = "mechanism"
 # upstream-searched = "2026-11-26"
 # at-fault = "torch/fx/passes/runtime_assert.py, add_runtime_asserts: _has_uninterpretable_sympy_function"
-# workaround = "code"
+# workaround = "none: export refuses n // 2 for some n as well; without the option, it says why it refuses"
 #
 # [tool.exportdiff.versions]
 # "2.9.1" = "shows"
@@ -35,13 +34,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""The model takes `int(n * 0.5)` of n rows. Exported with four rows, the program takes two of any number of
-rows.
+"""The model takes `int(n * 0.5)` of n rows. Exported with four rows, the program always takes two.
 
-int(n * 0.5) makes a number of the size: the guard is that the half is 2. With
-prefer_deferred_runtime_asserts_over_guards=True, the program must check this at run time instead.
+With prefer_deferred_runtime_asserts_over_guards=True, the program must check at run time that the half is 2.
 `insert_deferred_runtime_asserts` leaves out checks that it cannot write as nodes, here one with ToFloat and
-TruncToInt. It should write them.
+TruncToInt. It should write them, or refuse the model.
 """
 
 import sys
@@ -59,7 +56,7 @@ def make():
 
 
 def dynamic_shapes():
-    return {"x": {0: torch.export.Dim.AUTO}}
+    return {"x": {0: torch.export.Dim("n")}}
 
 
 def probes():
@@ -72,16 +69,6 @@ def show():
     ep = torch.export.export(model, args, dynamic_shapes=dynamic_shapes(), **option)
     x = torch.ones(8)
     return len(model(x)), len(ep.module()(x))
-
-
-def make_workaround():
-    """Use n // 2, which the program can compute from its input."""
-
-    class Halving(torch.nn.Module):
-        def forward(self, x):
-            return x[: x.shape[0] // 2]
-
-    return Halving(), (torch.ones(4),)
 
 
 if __name__ == "__main__":

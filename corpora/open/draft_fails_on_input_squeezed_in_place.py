@@ -10,10 +10,9 @@
 # reach-because = "squeeze_, unsqueeze_ or set_ on an input, in a draft export"
 # topics = ["in-place"]
 # cause = """
-# draft_export keeps a real tensor for each fake one, and `squeeze_` changes the rank of both. After
-# tracing, export restores the shape of the fake input, not that of its real tensor.
-# `_free_unbacked_symbols_with_path` then reads a size of the real one for each dimension of the fake one.
-# It should do so only if both have the same rank."""
+# draft_export keeps a real tensor for each fake one, and `squeeze_` changes the rank of both. After tracing,
+# export restores the shape of the fake input, not that of its real tensor. `_free_unbacked_symbols_with_path`
+# then reads a size of the real one for each dimension of the fake one."""
 # path = "draft:module@cpu"
 # check = "outputs"
 # kind = "crash"
@@ -35,8 +34,7 @@
 
 draft_export keeps a real tensor for each fake one, and `squeeze_` changes the rank of both. After tracing,
 export restores the shape of the fake input, not that of its real tensor. `_free_unbacked_symbols_with_path`
-then reads a size of the real one for each dimension of the fake one. It should do so only if both have the
-same rank.
+then reads a size of the real one for each dimension of the fake one.
 """
 
 import sys
