@@ -7,7 +7,7 @@
 # title = "torch.export: the mean of a packed sequence divides by the padded number of steps"
 # harm = "silently wrong"
 # reach = "occasional"
-# reach-because = "a mean or a loss over the rows of a packed sequence: silently wrong; recurrent layers raise"
+# reach-because = "a mean or a loss over the rows of a packed sequence; recurrent layers raise instead"
 # topics = ["recurrent"]
 # cause = """
 # The number of rows is the sum of the lengths, which depends on data. The fake implementation of

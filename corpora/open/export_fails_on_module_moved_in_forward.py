@@ -10,9 +10,9 @@
 # reach-because = "a model that moves a lazily placed head or expert to the device of its input"
 # topics = ["attributes", "dtypes"]
 # cause = """
-# During export, the parameters are fake. `Module._apply` swaps each of them with the result of the conversion,
-# even if that changes nothing, and a tensor with weak references cannot be swapped. It should leave such
-# parameters alone."""
+# During export, the parameters are fake. `Module._apply` swaps each of them with the result of the
+# conversion, even if that changes nothing, and a tensor with weak references cannot be swapped. It should
+# leave such parameters alone."""
 # path = "nonstrict:module@cpu"
 # check = "outputs"
 # kind = "crash"
@@ -44,9 +44,9 @@
 # ///
 """forward moves a submodule to the device of its input. In eager, this changes nothing; export raises.
 
-During export, the parameters are fake. `Module._apply` swaps each of them with the result of the conversion,
-even if that changes nothing, and a tensor with weak references cannot be swapped. It should leave such
-parameters alone.
+During export, the parameters are fake. `Module._apply` swaps each of them with the result of the
+conversion, even if that changes nothing, and a tensor with weak references cannot be swapped. It should
+leave such parameters alone.
 """
 
 import sys
