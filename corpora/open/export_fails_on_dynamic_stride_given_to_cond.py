@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD098"
-# title = "torch.export: \"unhashable SymInt\" if torch.cond gets x[:, 0] and the number of columns is dynamic"
+# title = "torch.export: \"unhashable SymInt\" if torch.cond gets x[:, 0] and x has dynamically many columns"
 # harm = "obscure error"
 # reach = "occasional"
 # reach-because = "a column of a matrix with a dynamic number of columns, given to torch.cond"
