@@ -50,7 +50,7 @@ class Model(nn.Module):
 
     def forward(self, x):
         with torch.autocast("cpu", dtype=torch.bfloat16):
-            return self.rnn(x)[0]
+            return self.rnn(x)[0]  # first difference
 
 
 def make():
