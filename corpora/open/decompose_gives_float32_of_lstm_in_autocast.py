@@ -10,9 +10,9 @@
 # reach-because = "an LSTM in an autocast block, decomposed: another dtype"
 # topics = ["autocast", "recurrent"]
 # cause = """
-# Eager runs the LSTM of oneDNN (MKL-DNN), for which autocast has a rule. run_decompositions traces with oneDNN
-# off (`_ignore_backend_decomps`), so that the LSTM is decomposed. Its state is float32, and so are its
-# results. The decomposition should cast the state as autocast does."""
+# Eager runs the LSTM of oneDNN (MKL-DNN), for which autocast has a rule. run_decompositions traces with
+# oneDNN off (`_ignore_backend_decomps`), so that the LSTM is decomposed. Its state is float32, and so are
+# its results. The decomposition should cast the state as autocast does."""
 # path = "nonstrict+decompose:module@cpu"
 # check = "outputs"
 # kind = "mismatch"

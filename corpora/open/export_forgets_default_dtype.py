@@ -10,9 +10,9 @@
 # reach-because = "export in a process with float64 as default dtype, calls in another process"
 # topics = ["dtypes", "constants"]
 # cause = """
-# The graph has `aten.linspace` without a dtype. The program records float64 for its result, and returns float32
-# once the default dtype is float32 again, as it is in another process. The tracer should record the dtype of
-# the result."""
+# The graph has `aten.linspace` without a dtype. The program records float64 for its result, and returns
+# float32 once the default dtype is float32 again, as it is in another process. The tracer should record the
+# dtype of the result."""
 # path = "nonstrict+under_float64:module@cpu"
 # check = "outputs"
 # kind = "mismatch"

@@ -11,9 +11,9 @@
 # evidence = ["zoo:transformers/beit", "zoo:module_db/nn.CircularPad1d"]
 # topics = ["views"]
 # cause = """
-# FakeTensorMode keeps a cache of results. It stores the offset of a result, but uses it only for views; other
-# results are made by `empty_strided`, with offset 0. The second call gets its result from the cache. It should
-# get the offset, too."""
+# FakeTensorMode keeps a cache of results. It stores the offset of a result, but uses it only for views;
+# other results are made by `empty_strided`, with offset 0. The second call gets its result from the cache.
+# It should get the offset, too."""
 # path = "nonstrict:module@cpu"
 # check = "fake"
 # kind = "mismatch"
