@@ -3,7 +3,7 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "pipeline: AssertionError if a module shares a non-persistent buffer with one that is not called"
+# title = "pipeline: AssertionError for a shared non-persistent buffer of a child that is not called"
 # variant-of = "pipeline_fails_on_shared_buffer"
 # path = "pipeline:stages@cpu"
 # check = "outputs"
@@ -31,7 +31,8 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""Two modules share a non-persistent buffer. `pipeline` raises "Attribute 'a' not found in model".
+"""forward reads a buffer of a child that it does not call, and another child has the same buffer. `pipeline`
+raises "Attribute 'a' not found in model".
 
 `Pipe._from_traced` takes the names of buffers from `named_buffers()`, which gives only one name of each
 tensor: a.table. Export lets the graph read b.table, so that the stage has no module `a`. It should pass
