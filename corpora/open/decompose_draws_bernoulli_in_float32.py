@@ -4,10 +4,10 @@
 #
 # [tool.exportdiff]
 # id = "XD043"
-# title = "run_decompositions: torch.bernoulli of float64 returns other numbers for the same seed"
-# harm = "silently wrong"
+# title = "run_decompositions: torch.bernoulli of float64 draws other values for the same seed"
+# harm = "cosmetic"
 # reach = "contrived"
-# reach-because = "torch.bernoulli in a float64 model: other values for the same seed"
+# reach-because = "torch.bernoulli in a float64 model, compared with eager for the same seed"
 # topics = ["random", "dtypes"]
 # cause = """
 # The kernel draws float64 random numbers for float64 probabilities. The decomposition always draws float32.

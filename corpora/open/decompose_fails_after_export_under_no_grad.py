@@ -11,8 +11,8 @@
 # topics = ["no-grad"]
 # cause = """
 # run_decompositions traces under no_grad. The region of enable_grad turns gradients on inside, so an output
-# requires grad, AOTAutograd traces the backward as well, and _produce_aten_artifact takes the tangents for
-# inputs of the user."""
+# requires grad, and AOTAutograd traces the backward as well. _produce_aten_artifact takes the tangents,
+# which are inputs of the backward, for inputs of the user. The trace should make no backward."""
 # path = "nonstrict+under_no_grad+decompose:module@cpu"
 # check = "outputs"
 # kind = "crash"
@@ -45,8 +45,9 @@
 # ///
 """A model enables gradients for a part of its work. Exported under no_grad, it cannot be decomposed.
 
-run_decompositions raises IndexError: list index out of range, wherever it is called. If the model is exported
-outside of no_grad, it does not.
+run_decompositions raises "IndexError: list index out of range". It traces under no_grad. The region of
+enable_grad turns gradients on inside, so an output requires grad, and AOTAutograd traces the backward as
+well. _produce_aten_artifact takes the tangents, which are inputs of the backward, for inputs of the user.
 """
 
 import sys
@@ -72,7 +73,7 @@ def show():
     model, args = make()
     with torch.no_grad():
         program = torch.export.export(model, args)
-        program.run_decompositions()
+    program.run_decompositions()
 
 
 if __name__ == "__main__":

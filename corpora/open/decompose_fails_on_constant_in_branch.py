@@ -32,7 +32,6 @@
 # fix = "export_takes_constants_out_of_bodies"
 # upstream = "https://github.com/pytorch/pytorch/issues/180354"
 # upstream-match = "mechanism"
-# upstream-fix = "https://github.com/pytorch/pytorch/pull/184667"
 # at-fault = "torch/_export/passes/lift_constants_pass.py, lift_constants_pass: not in bodies"
 # workaround = "code"
 #

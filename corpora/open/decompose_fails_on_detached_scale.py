@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD046"
-# title = "run_decompositions: drops detach(), so that fake quantization raises: its scale requires grad"
+# title = "run_decompositions: removes detach(), so that fake quantization raises: its scale requires grad"
 # harm = "obscure error"
 # reach = "occasional"
 # reach-because = "observers and fake quantization: a decomposed model raises unless called under no_grad"

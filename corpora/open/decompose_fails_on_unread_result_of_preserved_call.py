@@ -6,12 +6,13 @@
 # id = "XD048"
 # title = "run_decompositions: SpecViolationError for a preserved submodule if one of its results is unused"
 # harm = "obscure error"
-# reach = "contrived"
-# reach-because = "a preserved submodule whose result is unused"
+# reach = "occasional"
+# reach-because = "a preserved nn.MultiheadAttention whose weights are not used, decomposed"
 # topics = ["unused-results"]
 # cause = """
 # Export names the result in the signature of the submodule. run_decompositions removes the operator, as
-# nothing uses it, but `_get_updated_module_call_graph` keeps its name in the signature."""
+# nothing uses it, but `_get_updated_module_call_graph` keeps its name in the signature. It should put a
+# constant in its place."""
 # path = "nonstrict+preserve+decompose:unflatten@cpu"
 # check = "outputs"
 # kind = "crash"
@@ -19,7 +20,9 @@
 # signatures = [["outputs", "crash", "lower", "SpecViolationError"]]
 # fix = "decomposed_calls_lose_dead_results"
 # upstream = ""
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/export/exported_program.py, _get_updated_module_call_graph: names that are gone"
+# workaround = "code"
 #
 # [tool.exportdiff.versions]
 # "2.9.1" = "shows"
@@ -28,11 +31,12 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""The second result of a preserved submodule is unused. The verifier says "Output tanh does not exist in the
-graph".
+"""A model uses the result of a preserved nn.MultiheadAttention, and not its weights. run_decompositions says
+"Output mean does not exist in the graph".
 
 Export names the result in the signature of the submodule. run_decompositions removes the operator, as nothing
-uses it, but `_get_updated_module_call_graph` keeps its name in the signature.
+uses it, but `_get_updated_module_call_graph` keeps its name in the signature. It should put a constant in its
+place.
 """
 
 import sys
@@ -41,28 +45,33 @@ import torch
 from torch._export.verifier import SpecViolationError
 
 
-class Child(torch.nn.Module):
-    def forward(self, x):
-        return x + 1, x.tanh()
-
-
 class Model(torch.nn.Module):
     def __init__(self):
         super().__init__()
-        self.child = Child()
+        self.attention = torch.nn.MultiheadAttention(4, 2)
 
     def forward(self, x):
-        return self.child(x)[0]
+        return self.attention(x, x, x)[0]
 
 
 def make():
-    return Model(), (torch.ones(1),)
+    return Model(), (torch.ones(3, 1, 4),)
 
 
 def show():
     model, args = make()
-    program = torch.export.export(model, args, preserve_module_call_signature=("child",))
+    program = torch.export.export(model, args, preserve_module_call_signature=("attention",))
     return model(*args), program.run_decompositions().module()(*args)
+
+
+def make_workaround():
+    """Ask the submodule for no result that nothing uses."""
+
+    class Asking(Model):
+        def forward(self, x):
+            return self.attention(x, x, x, need_weights=False)[0]
+
+    return Asking(), (torch.ones(3, 1, 4),)
 
 
 if __name__ == "__main__":

@@ -4,16 +4,17 @@
 #
 # [tool.exportdiff]
 # id = "XD049"
-# title = "run_decompositions: ValueError if the result of scaled_dot_product_attention is viewed"
+# title = "run_decompositions: ValueError if a view joins batch and length of an attention's result"
 # harm = "obscure error"
 # reach = "everyday"
-# reach-because = "attention over a batch, its heads joined by a view"
+# reach-because = "GPT-2 with a batch: Conv1D views the result of attention as (batch * length, features)"
 # evidence = ["zoo:transformers/gpt2", "https://github.com/pytorch/pytorch/issues/136543"]
 # topics = ["attention", "layout"]
 # cause = """
-# The kernel of attention returns the layout of its query, here batch, length, heads. The decomposition always
-# returns length, batch, heads, the layout of nn.MultiheadAttention. For this query the strides differ, and
-# the view is impossible. The decomposition should use the layout of the query."""
+# The kernel of attention returns the layout of its query, here batch, length, heads. The decomposition
+# always returns length, batch, heads, the layout of nn.MultiheadAttention. In this layout batch and length
+# are no longer next to each other in memory, and no view can join them. The decomposition should use the
+# layout of the query."""
 # path = "nonstrict+decompose:module@cpu"
 # check = "outputs"
 # kind = "crash"
@@ -37,12 +38,13 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""Attention over a batch, followed by a view that joins the heads, exports. run_decompositions raises
-ValueError.
+"""A view joins batch and length of the result of scaled_dot_product_attention. The model exports, but
+run_decompositions raises ValueError.
 
 The kernel of attention returns the layout of its query, here batch, length, heads. The decomposition always
-returns length, batch, heads, the layout of nn.MultiheadAttention. For this query the strides differ, and the
-view is impossible. The decomposition should use the layout of the query.
+returns length, batch, heads, the layout of nn.MultiheadAttention. In this layout batch and length are no
+longer next to each other in memory, and no view can join them. The decomposition should use the layout of the
+query.
 """
 
 import sys

@@ -4,15 +4,16 @@
 #
 # [tool.exportdiff]
 # id = "XD051"
-# title = "run_decompositions: ops of a submodule called under autocast move to its parent"
+# title = "run_decompositions: operators of a submodule that is called under autocast move to its parent"
 # harm = "wrong later"
 # reach = "occasional"
-# reach-because = "a submodule called under autocast, decomposed: its operators change module"
+# reach-because = "a submodule called under autocast: after decomposition, unflatten does not make it"
 # topics = ["autocast", "no-grad", "names"]
 # cause = """
-# run_decompositions traces the program node by node, and each new node gets the metadata of the node that it
-# comes from. The body of an autocast region is called as a whole, so that all of its nodes get the module
-# stack of the node that calls the region. unflatten then makes no `child`."""
+# run_decompositions traces the program node by node, and each new node gets the metadata of the node that
+# it comes from. The body of an autocast region is called as a whole, so that all of its nodes get the
+# module stack of the node that calls the region. unflatten then makes no `child`. The body should be traced
+# node by node, too."""
 # path = "nonstrict+decompose:unflatten@cpu"
 # check = "structure"
 # kind = "mismatch"
@@ -35,7 +36,8 @@
 
 run_decompositions traces the program node by node, and each new node gets the metadata of the node that it
 comes from. The body of an autocast region is called as a whole, so that all of its nodes get the module stack
-of the node that calls the region. unflatten then makes no `child`.
+of the node that calls the region. unflatten then makes no `child`. The body should be traced node by node,
+too.
 """
 
 import sys
@@ -52,7 +54,7 @@ class Model(torch.nn.Module):
 def make():
     model = Model()
     model.child = torch.nn.ReLU()
-    return model, (torch.ones(1, requires_grad=True),)
+    return model, (torch.ones(1),)
 
 
 def show():
@@ -76,7 +78,7 @@ def make_workaround():
 
     model = Calling()
     model.child = Casting()
-    return model, (torch.ones(1, requires_grad=True),)
+    return model, (torch.ones(1),)
 
 
 if __name__ == "__main__":

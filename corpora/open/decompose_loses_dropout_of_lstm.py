@@ -11,9 +11,9 @@
 # evidence = ["https://docs.pytorch.org/docs/stable/generated/torch.nn.LSTM.html"]
 # topics = ["random", "recurrent"]
 # cause = """
-# `_rnn_helper` applies dropout after every layer but the last. Its condition is `num_layers < i - 1`, which
-# never holds. It should be `i < num_layers - 1`. Here dropout is 1.0, so that the second layer reads zeros in
-# eager."""
+# `_rnn_helper` applies dropout after every layer but the last. It first sets dropout to 0 unless
+# `num_layers < i - 1`, which never holds for a layer i. It should test `i < num_layers - 1`. (Here dropout
+# is 1.0, so that the second layer reads zeros in eager.)"""
 # path = "nonstrict+decompose:module@cpu"
 # check = "outputs"
 # kind = "mismatch"
@@ -34,9 +34,9 @@
 # ///
 """After run_decompositions, an LSTM in train mode applies no dropout between its layers.
 
-`_rnn_helper` applies dropout after every layer but the last. Its condition is `num_layers < i - 1`, which
-never holds. It should be `i < num_layers - 1`. Here dropout is 1.0, so that the second layer reads zeros in
-eager.
+`_rnn_helper` applies dropout after every layer but the last. It first sets dropout to 0 unless `num_layers <
+i - 1`, which never holds for a layer i. It should test `i < num_layers - 1`. (Here dropout is 1.0, so that
+the second layer reads zeros in eager.)
 """
 
 import sys

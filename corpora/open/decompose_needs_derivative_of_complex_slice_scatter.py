@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD054"
-# title = "run_decompositions: RuntimeError when the program writes to a slice of a complex tensor"
+# title = "run_decompositions: a write to a slice of a complex tensor raises if gradients are on"
 # harm = "obscure error"
 # reach = "occasional"
 # reach-because = "layers that compute in frequencies write the low ones to a slice: neural operators"
@@ -40,7 +40,8 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""A layer of a Fourier neural operator runs in eager. The decomposed program raises when it is called.
+"""A layer of a Fourier neural operator writes the low frequencies to a slice. It runs in eager. The
+decomposed program raises when it is called.
 
 Eager writes to the slice with `slice` and `copy_`; autograd supports both for complex tensors. The decomposed
 program has `slice_scatter` instead, which GRADIENT_IMPLEMENTED_FOR_COMPLEX in gen_variable_type.py does not

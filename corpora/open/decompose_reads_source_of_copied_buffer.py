@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD288"
-# title = "run_decompositions: after buf.copy_(x), the program computes with x in place of buf"
+# title = "run_decompositions: after buf.copy_(x), buf has the shape and dtype of x for the rest of forward"
 # harm = "silently wrong"
 # reach = "occasional"
 # reach-because = "a scalar or another dtype copied into a buffer, which is then read"
@@ -32,8 +32,8 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""After `self.buf.copy_(x)` with a scalar x, the model computes with a vector, the decomposed program with a
-scalar.
+"""After `self.buf.copy_(x)` with a scalar x, the model computes with a vector. The decomposed program
+computes with the scalar.
 
 Decomposed, the buffer is `aten.copy(buf, x)`: the values of x in the shape and dtype of buf.
 `_remove_unnecessary_copy_op_pass` removes this node, because the result is copied into the buffer anyway. But

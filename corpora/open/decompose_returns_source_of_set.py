@@ -10,8 +10,8 @@
 # reach-because = "set_ to a buffer in forward()"
 # topics = ["data-attribute", "buffers"]
 # cause = """
-# For `set_`, FunctionalTensorMode gives the tensor the value of its source, so that both are one node of the
-# graph. It should make an alias."""
+# Functionalization gives the tensor the value of the source of `set_` itself (`set__impl`), so that both
+# are one node of the graph. It should make an alias."""
 # path = "nonstrict+decompose:module@cpu"
 # check = "outputs"
 # kind = "mismatch"
@@ -19,7 +19,8 @@
 # signatures = [["outputs", "mismatch", "identity", "buffer", "output", "new"]]
 # fix = "functional_set_makes_an_alias"
 # upstream = ""
-# at-fault = "torch/_subclasses/functional_tensor.py, FunctionalTensorMode: set_ takes the value itself"
+# at-fault = """
+# aten/src/ATen/FunctionalTensorWrapper.cpp, set__impl: takes the value of the source, not an alias"""
 #
 # [tool.exportdiff.versions]
 # "2.9.1" = "shows"
@@ -31,8 +32,8 @@
 """`torch.neg(x).set_(self.buf)` shares the memory of the buffer, but is another tensor. Decomposed, it is the
 buffer.
 
-For `set_`, FunctionalTensorMode gives the tensor the value of its source, so that both are one node of the
-graph. It should make an alias.
+Functionalization gives the tensor the value of the source of `set_` itself (`set__impl`), so that both are
+one node of the graph. It should make an alias.
 """
 
 import sys

@@ -11,7 +11,7 @@
 # topics = ["norms"]
 # cause = """
 # The decomposition computes the norm over all dimensions but one. For a vector this list is empty, and an
-# empty list means all dimensions."""
+# empty list means all dimensions. For a vector, the norm should be the absolute value of each element."""
 # path = "nonstrict+decompose:module@cpu"
 # check = "outputs"
 # kind = "mismatch"
@@ -34,7 +34,7 @@
 vector.
 
 The decomposition computes the norm over all dimensions but one. For a vector this list is empty, and an empty
-list means all dimensions.
+list means all dimensions. For a vector, the norm should be the absolute value of each element.
 """
 
 import sys

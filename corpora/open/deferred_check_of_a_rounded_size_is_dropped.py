@@ -10,9 +10,10 @@
 # reach-because = "a share of a dynamic size, as int(n * 0.5); only with the option"
 # topics = ["dynamic-sizes"]
 # cause = """
-# With prefer_deferred_runtime_asserts_over_guards=True, the program must check at run time that the half is
-# 2. `insert_deferred_runtime_asserts` leaves out checks that it cannot write as nodes, here one with ToFloat
-# and TruncToInt. It should write them, or refuse the model."""
+# int(n * 0.5) makes a number of the size: the guard is that the half is 2. With
+# prefer_deferred_runtime_asserts_over_guards=True, the program must check this at run time instead.
+# `insert_deferred_runtime_asserts` leaves out checks that it cannot write as nodes, here one with ToFloat
+# and TruncToInt. It should write them."""
 # path = "nonstrict+deferred:module@cpu"
 # check = "outputs"
 # kind = "mismatch"
@@ -25,7 +26,7 @@
 # upstream-match = "mechanism"
 # upstream-searched = "2026-11-26"
 # at-fault = "torch/fx/passes/runtime_assert.py, add_runtime_asserts: _has_uninterpretable_sympy_function"
-# workaround = "none: export refuses n // 2 for some n as well; without the option, it says why it refuses"
+# workaround = "code"
 #
 # [tool.exportdiff.versions]
 # "2.9.1" = "shows"
@@ -34,11 +35,13 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""The model takes `int(n * 0.5)` of n rows. Exported with four rows, the program always takes two.
+"""The model takes `int(n * 0.5)` of n rows. Exported with four rows, the program takes two of any number of
+rows.
 
-With prefer_deferred_runtime_asserts_over_guards=True, the program must check at run time that the half is 2.
+int(n * 0.5) makes a number of the size: the guard is that the half is 2. With
+prefer_deferred_runtime_asserts_over_guards=True, the program must check this at run time instead.
 `insert_deferred_runtime_asserts` leaves out checks that it cannot write as nodes, here one with ToFloat and
-TruncToInt. It should write them, or refuse the model.
+TruncToInt. It should write them.
 """
 
 import sys
@@ -56,7 +59,7 @@ def make():
 
 
 def dynamic_shapes():
-    return {"x": {0: torch.export.Dim("n")}}
+    return {"x": {0: torch.export.Dim.AUTO}}
 
 
 def probes():
@@ -69,6 +72,16 @@ def show():
     ep = torch.export.export(model, args, dynamic_shapes=dynamic_shapes(), **option)
     x = torch.ones(8)
     return len(model(x)), len(ep.module()(x))
+
+
+def make_workaround():
+    """Use n // 2, which the program can compute from its input."""
+
+    class Halving(torch.nn.Module):
+        def forward(self, x):
+            return x[: x.shape[0] // 2]
+
+    return Halving(), (torch.ones(4),)
 
 
 if __name__ == "__main__":

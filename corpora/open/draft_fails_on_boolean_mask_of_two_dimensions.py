@@ -4,10 +4,10 @@
 #
 # [tool.exportdiff]
 # id = "XD063"
-# title = "draft_export: PendingUnbackedSymbolNotFound for x[mask] if the mask has two dimensions"
+# title = "draft_export: PendingUnbackedSymbolNotFound for x[mask] if the mask has several dimensions"
 # harm = "obscure error"
 # reach = "occasional"
-# reach-because = "draft_export of a model that selects by a boolean mask of two dimensions"
+# reach-because = "draft_export of a model that selects by a boolean mask of a matrix"
 # topics = ["indexing", "dynamic-sizes"]
 # cause = """
 # The mask becomes two columns of indices. The second one has a symbolic storage offset: the number of

@@ -7,11 +7,12 @@
 # title = "draft_export: RuntimeError for an input that is x.conj()"
 # harm = "obscure error"
 # reach = "contrived"
-# reach-because = "a lazy conjugate or negative as input, as x.conj() is: a plain error for most models"
+# reach-because = "a lazy conjugate such as x.conj() as the example of a draft export"
 # topics = ["dtypes"]
 # cause = """
 # conj() changes no memory; it sets a bit of the tensor. draft_export keeps a real tensor for each fake one,
-# and `MetaConverter` sets the bit of the fake one only. So the two have different values."""
+# and `MetaConverter` sets the bit of the fake one only. So the two have different values. It should set the
+# bit of both."""
 # path = "draft:module@cpu"
 # check = "outputs"
 # kind = "crash"
@@ -32,7 +33,8 @@
 """The input is `x.conj()`. torch.export accepts it, draft_export raises RuntimeError.
 
 conj() changes no memory; it sets a bit of the tensor. draft_export keeps a real tensor for each fake one, and
-`MetaConverter` sets the bit of the fake one only. So the two have different values.
+`MetaConverter` sets the bit of the fake one only. So the two have different values. It should set the bit of
+both.
 """
 
 import sys

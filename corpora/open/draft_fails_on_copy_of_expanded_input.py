@@ -7,12 +7,12 @@
 # title = "draft_export: RuntimeError for a deep copy of an expanded tensor as input"
 # harm = "obscure error"
 # reach = "contrived"
-# reach-because = "an expanded input that is no view, as after copy.deepcopy or torch.load"
+# reach-because = "an expanded tensor as example, after copy.deepcopy or torch.load"
 # topics = ["views"]
 # cause = """
-# The elements of an expanded tensor are in one place of memory, also after copy.deepcopy or torch.load.
-# draft_export fills the real tensor of a fake one with `copy_`, which refuses such a tensor. `_safe_copy`
-# should copy each place once."""
+# The elements of an expanded tensor share one element of memory, also after copy.deepcopy or torch.load.
+# draft_export fills the real tensor of a fake one with `copy_`, which refuses to write to such a tensor.
+# `_safe_copy` should copy the memory."""
 # path = "draft:module@cpu"
 # check = "outputs"
 # kind = "crash"
@@ -32,9 +32,9 @@
 """The input is a copy of `torch.ones(1).expand(2)`. torch.export accepts it, draft_export raises
 RuntimeError.
 
-The elements of an expanded tensor are in one place of memory, also after copy.deepcopy or torch.load.
-draft_export fills the real tensor of a fake one with `copy_`, which refuses such a tensor. `_safe_copy`
-should copy each place once.
+The elements of an expanded tensor share one element of memory, also after copy.deepcopy or torch.load.
+draft_export fills the real tensor of a fake one with `copy_`, which refuses to write to such a tensor.
+`_safe_copy` should copy the memory.
 """
 
 import copy

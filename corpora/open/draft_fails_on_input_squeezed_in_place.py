@@ -10,9 +10,10 @@
 # reach-because = "squeeze_, unsqueeze_ or set_ on an input, in a draft export"
 # topics = ["in-place"]
 # cause = """
-# draft_export keeps a real tensor for each fake one, and `squeeze_` changes the rank of both. After tracing,
-# export restores the shape of the fake input, not that of its real tensor. `_free_unbacked_symbols_with_path`
-# then reads a size of the real one for each dimension of the fake one."""
+# draft_export keeps a real tensor for each fake one, and `squeeze_` changes the rank of both. After
+# tracing, export restores the shape of the fake input, not that of its real tensor.
+# `_free_unbacked_symbols_with_path` then reads a size of the real one for each dimension of the fake one.
+# It should do so only if both have the same rank."""
 # path = "draft:module@cpu"
 # check = "outputs"
 # kind = "crash"
@@ -34,7 +35,8 @@
 
 draft_export keeps a real tensor for each fake one, and `squeeze_` changes the rank of both. After tracing,
 export restores the shape of the fake input, not that of its real tensor. `_free_unbacked_symbols_with_path`
-then reads a size of the real one for each dimension of the fake one.
+then reads a size of the real one for each dimension of the fake one. It should do so only if both have the
+same rank.
 """
 
 import sys

@@ -7,7 +7,7 @@
 # title = "ep.module(): accepts 2.0 for an integer argument that was 2, and computes with the integer"
 # harm = "silently wrong"
 # reach = "occasional"
-# reach-because = "a number is given as 2.0 where the example was 2, and the model divides by it"
+# reach-because = "a factor is given as 2.0 where the example was 2, and the tensor has an integer dtype"
 # topics = ["arguments"]
 # cause = """
 # Export specializes on the value and the type of a number. But the guard is `n == 2`, also true for 2.0.
@@ -31,7 +31,8 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""Called with 2.0, eager divides and returns 1.5. The program, exported with 2, accepts 2.0 and returns 1.
+"""Called with 2.0, eager makes floats of a uint8 image and returns 400. The program, exported with 2, accepts
+2.0, stays in uint8 and returns 144.
 
 Export specializes on the value and the type of a number. But the guard is `n == 2`, also true for 2.0.
 `_get_input_guards_for_graph` should guard the type as well, as the check of inputs in unflatten does.
@@ -44,11 +45,11 @@ import torch
 
 class Model(torch.nn.Module):
     def forward(self, x, n):
-        return x // n if isinstance(n, int) else x / n
+        return x * n
 
 
 def make():
-    return Model(), (torch.tensor([3]), 2)
+    return Model(), (torch.tensor([200], dtype=torch.uint8), 2)
 
 
 def show():

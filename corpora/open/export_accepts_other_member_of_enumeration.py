@@ -31,7 +31,7 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""Exported with Mode.ADD, `ep.module()` also adds if it is called with Mode.SUBTRACT.
+"""Exported with Mode.ADD, `ep.module()` also adds when it is called with Mode.SUBTRACT.
 
 Since PyTorch PR 176541, a member of an Enum may be an input. Export fixes it like a string, but
 `_get_input_guards_for_graph` makes guards for int, float and str only.

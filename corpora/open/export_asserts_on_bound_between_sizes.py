@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD074"
-# title = "torch.export: AssertionError instead of a suggested fix for a guard like 3 * n < 8 on a Dim"
+# title = "torch.export: AssertionError instead of a suggested fix for a guard such as 3 * n < 8 on a Dim"
 # harm = "obscure error"
 # reach = "contrived"
 # reach-because = "an arithmetic guard on a named Dim, which export would refuse anyway"

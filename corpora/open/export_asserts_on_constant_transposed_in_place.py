@@ -10,9 +10,9 @@
 # reach-because = "an in-place transpose of a tensor that is a plain attribute"
 # topics = ["constants", "in-place", "views"]
 # cause = """
-# Non-strict export does not make plain attributes fake, and FakeTensorMode asserts that operators that change
-# metadata get fake tensors only. Such an update cannot be recorded in an exported program. Export should say
-# so, and ask the user to register the tensor as a buffer."""
+# Non-strict export does not make plain attributes fake, and FakeTensorMode asserts that operators that
+# change metadata get fake tensors only. An exported program cannot record such an update. The error should
+# be one of the user, and ask to register the tensor as a buffer."""
 # path = "nonstrict:module@cpu"
 # check = "outputs"
 # kind = "crash"
@@ -30,7 +30,7 @@
 # ]
 # fix = "refuse_metadata_mutation_of_constants"
 # upstream = ""
-# at-fault = "torch/_export/non_strict_utils.py, _NonStrictTorchFunctionHandler: does not refuse it"
+# at-fault = "torch/_subclasses/fake_tensor.py, validate_and_convert_non_fake_tensors: raise AssertionError"
 #
 # [tool.exportdiff.versions]
 # "2.9.1" = "shows"
@@ -42,8 +42,8 @@
 """Export of `self.table.t_()`, where `table` is a plain tensor attribute, fails an internal assertion.
 
 Non-strict export does not make plain attributes fake, and FakeTensorMode asserts that operators that change
-metadata get fake tensors only. Such an update cannot be recorded in an exported program. Export should say
-so, and ask the user to register the tensor as a buffer.
+metadata get fake tensors only. An exported program cannot record such an update. The error should be one of
+the user, and ask to register the tensor as a buffer.
 """
 
 import sys

@@ -4,10 +4,10 @@
 #
 # [tool.exportdiff]
 # id = "XD075"
-# title = "torch.export: AssertionError if forward multiplies torch.tensor(...) in place by a parameter"
+# title = "torch.export: AssertionError if a checkpoint overwrites a literal that a parameter has multiplied"
 # harm = "obscure error"
 # reach = "contrived"
-# reach-because = "a tensor literal updated in place from a parameter, before an in-place checkpoint"
+# reach-because = "a tensor literal multiplied in place by a parameter, then overwritten inside a checkpoint"
 # topics = ["constants", "in-place", "checkpoint"]
 # cause = """
 # The constant requires no grad; after `mul_` its fake tensor does. `_preserve_requires_grad_pass` compares
@@ -31,8 +31,8 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""Forward multiplies `torch.tensor([0.0, 0.5])` in place by a parameter, before a checkpoint. Export fails an
-assertion.
+"""Forward multiplies `torch.tensor([0.0, 0.5])` in place by a parameter, and a checkpoint overwrites the
+result. Export fails an assertion.
 
 The constant requires no grad; after `mul_` its fake tensor does. `_preserve_requires_grad_pass` compares the
 constant with this updated fake tensor: "node requires_grad True does not match constant requires_grad False".

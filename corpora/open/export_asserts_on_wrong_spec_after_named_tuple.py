@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD076"
-# title = "torch.export: AssertionError instead of a clear message for a mistake in dynamic_shapes"
+# title = "torch.export: AssertionError for a mistake in dynamic_shapes if an input is a named tuple"
 # harm = "obscure error"
 # reach = "occasional"
 # reach-because = "a list for a tuple in dynamic_shapes, after an input that is a named tuple"
@@ -40,8 +40,8 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""dynamic_shapes has a list for a tuple. Export should say so, but fails an assertion, as an input is a named
-tuple.
+"""dynamic_shapes has a list where the inputs have a tuple. Export should say so, but fails an assertion,
+because another input is a named tuple.
 
 To name the first difference, `_tree_map_with_path` makes a key for each container on the way. Its `_key`
 supports dict, list and tuple only. It should support all containers.

@@ -4,14 +4,14 @@
 #
 # [tool.exportdiff]
 # id = "XD250"
-# title = "unflatten: RuntimeError if a preserved submodule returns its own parameter"
+# title = "unflatten: RuntimeError if a preserved submodule returns a weight or buffer that it does not use"
 # harm = "obscure error"
 # reach = "occasional"
-# reach-because = "a preserved submodule that returns its weight"
+# reach-because = "a preserved submodule that returns its weight, as for a loss, and does not use it"
 # topics = ["tied-weights"]
 # cause = """
-# A parameter is an input of the program. `finalize_outputs` looks for each output among the nodes of the
-# module and the inputs that these read, and nothing in the module reads the weight."""
+# The weight is an input of the program. `finalize_outputs` looks for each output among the nodes of the
+# module and the inputs that these read, and no node of the module reads the weight."""
 # path = "nonstrict+preserve:unflatten@cpu"
 # check = "outputs"
 # kind = "crash"
@@ -41,11 +41,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""A preserved child returns its weight. unflatten raises RuntimeError: "Could not find output node
-p_0_weight".
+"""A preserved child returns its weight, and does not read it. unflatten raises RuntimeError: "Could not find
+output node p_0_weight".
 
-A parameter is an input of the program. `finalize_outputs` looks for each output among the nodes of the module
-and the inputs that these read, and nothing in the module reads the weight.
+The weight is an input of the program. `finalize_outputs` looks for each output among the nodes of the module
+and the inputs that these read, and no node of the module reads the weight.
 """
 
 import sys
@@ -67,7 +67,7 @@ def make():
 def show():
     model, args = make()
     ep = torch.export.export(model, args, preserve_module_call_signature=("0",))
-    torch.export.unflatten(ep)(*args)
+    return model(*args), torch.export.unflatten(ep)(*args)
 
 
 def make_workaround():
@@ -86,7 +86,7 @@ if __name__ == "__main__":
     # Exit code 1 means that the bug is there: any other error exits with 3.
     sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)
     try:
-        show()
+        expected, got = show()
     except RuntimeError as error:
-        sys.exit(f"BUG: eager returns its weight, unflatten raises {error!r:.100}")
-    print("ok: neither eager nor unflatten raises")
+        sys.exit(f"BUG: eager raises nothing, unflatten raises {error!r:.100}")
+    print(f"ok: eager gives {expected}, unflatten {got}")

@@ -4,10 +4,10 @@
 #
 # [tool.exportdiff]
 # id = "XD253"
-# title = "unflatten of a strict export: RuntimeError for a shared module with a non-persistent buffer"
+# title = "unflatten of a strict export: RuntimeError for a non-persistent buffer used under two names"
 # harm = "obscure error"
-# reach = "occasional"
-# reach-because = "a shared layer with a cache or mask registered with persistent=False, strict export"
+# reach = "contrived"
+# reach-because = "one layer under two names, called by one and its cache read by the other, strict export"
 # topics = ["shared-modules", "buffers", "kv-cache"]
 # cause = """
 # Strict export knows this buffer under one name only (`_move_non_persistent_buffers_to_tensor_constants`).
@@ -26,7 +26,7 @@
 # upstream-match = "place"
 # upstream-searched = "2026-11-26"
 # at-fault = "torch/export/_trace.py, _move_non_persistent_buffers_to_tensor_constants: one name"
-# workaround = "none: let the buffer persist, which adds it to the state of the model"
+# workaround = "code"
 #
 # [tool.exportdiff.versions]
 # "2.9.1" = "shows"
@@ -35,8 +35,8 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""One layer is twice in a list, and has a non-persistent buffer. Unflattened after strict export, the model
-raises RuntimeError.
+"""A layer is twice in a list. The model updates its non-persistent buffer under both names, and reads it.
+Unflattened after strict export, the model raises RuntimeError.
 
 Strict export knows this buffer under one name only (`_move_non_persistent_buffers_to_tensor_constants`).
 unflatten makes it there, and then keeps the layer that it makes under the other name. A persistent buffer has
@@ -76,6 +76,20 @@ def show():
     model, args = make()
     program = torch.export.export(model, args, strict=True)
     return model(*args), torch.export.unflatten(program)(*args)
+
+
+def make_workaround():
+    """Use one name for the layer."""
+
+    class OneName(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.layer = Layer()
+
+        def forward(self, x):
+            return self.layer(self.layer(x)) + self.layer.last
+
+    return OneName(), (torch.ones(2),)
 
 
 if __name__ == "__main__":

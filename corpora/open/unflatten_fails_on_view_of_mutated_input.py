@@ -4,15 +4,16 @@
 #
 # [tool.exportdiff]
 # id = "XD254"
-# title = "unflatten: ValueError for a decomposed program that returns a view of an input that it updates"
+# title = "unflatten: ValueError for a decomposed program that returns a view of a tensor updated in place"
 # harm = "obscure error"
 # reach = "everyday"
-# reach-because = "nn.LSTMCell and nn.GRUCell; a view of an input that was updated in place; decomposed"
+# reach-because = "nn.GRUCell and nn.LSTMCell without a batch, decomposed and unflattened"
 # evidence = ["zoo:module_db/nn.LSTMCell", "zoo:module_db/nn.GRUCell"]
 # topics = ["in-place", "views", "recurrent"]
 # cause = """
-# The decomposed program makes this view again at its end, in a node with an empty nn_module_stack.
-# `_fix_nn_module_stacks` takes the first entry of each stack."""
+# GRUCell updates its result in place, and returns a view of it. The decomposed program makes this view again
+# at its end, in a node with an empty nn_module_stack. `_fix_nn_module_stacks` takes the first entry of each
+# stack."""
 # path = "nonstrict+decompose:unflatten@cpu"
 # check = "outputs"
 # kind = "crash"
@@ -36,10 +37,10 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""The model updates its input and returns a view of it. Decomposed, it cannot be unflattened: ValueError.
+"""nn.GRUCell gets an input without a batch. Decomposed, its program cannot be unflattened: ValueError.
 
-The decomposed program makes this view again at its end, in a node with an empty nn_module_stack.
-`_fix_nn_module_stacks` takes the first entry of each stack.
+GRUCell updates its result in place, and returns a view of it. The decomposed program makes this view again at
+its end, in a node with an empty nn_module_stack. `_fix_nn_module_stacks` takes the first entry of each stack.
 """
 
 import sys
@@ -47,14 +48,9 @@ import sys
 import torch
 
 
-class Model(torch.nn.Module):
-    def forward(self, x):
-        x.relu_()
-        return x[0]
-
-
 def make():
-    return Model(), (torch.ones(1),)
+    torch.manual_seed(0)
+    return torch.nn.GRUCell(1, 1), (torch.ones(1),)
 
 
 def show():
@@ -66,12 +62,12 @@ def show():
 def make_workaround():
     """Return a copy of the view."""
 
-    class Copying(Model):
+    class Copying(torch.nn.GRUCell):
         def forward(self, x):
-            x.relu_()
-            return x[0].clone()
+            return super().forward(x).clone()
 
-    return Copying(), (torch.ones(1),)
+    torch.manual_seed(0)
+    return Copying(1, 1), (torch.ones(1),)
 
 
 if __name__ == "__main__":

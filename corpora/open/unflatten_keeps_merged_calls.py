@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD257"
-# title = "unflatten: a deep copy of a submodule fails after equal calls were merged"
+# title = "unflatten: a deep copy of a submodule raises AttributeError if the submodule calls its child twice"
 # harm = "obscure error"
 # reach = "occasional"
 # reach-because = "a copy of a submodule whose child is called twice"
@@ -31,7 +31,8 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""A child is called twice by its parent. A deep copy of the unflattened parent raises AttributeError.
+"""A child is called twice by its parent. In the unflattened module, a deep copy of the parent raises
+AttributeError.
 
 unflatten makes a GraphModule of each module, and later merges equal calls (`_deduplicate_modules`). The
 GraphModule of the parent still calls "child@1". It should be made after the calls are merged.

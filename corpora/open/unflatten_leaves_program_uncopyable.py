@@ -5,7 +5,7 @@
 # [tool.exportdiff]
 # id = "XD258"
 # title = "unflatten(ep): afterwards, copy.deepcopy(ep) raises RuntimeError"
-# harm = "clear error"
+# harm = "obscure error"
 # reach = "occasional"
 # reach-because = "copy.deepcopy of a program that was unflattened before"
 # topics = ["copies"]

@@ -4,10 +4,10 @@
 #
 # [tool.exportdiff]
 # id = "XD261"
-# title = "unflatten: RuntimeError for a preserved submodule of a module that is called twice"
+# title = "unflatten: RuntimeError for a preserved submodule of a module called twice with other arguments"
 # harm = "obscure error"
 # reach = "occasional"
-# reach-because = "a preserved submodule of a module that is called twice"
+# reach-because = "a preserved submodule of a block that is called twice, with a flag or number that differs"
 # topics = ["shared-modules"]
 # cause = """
 # unflatten makes one dispatcher of all calls of the child, and `elide_call_indices` changes calls of
@@ -32,8 +32,8 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""`outer` is called twice, and its child has a preserved signature. The unflattened model raises
-RuntimeError.
+"""`outer` is called twice, with different numbers, and its child has a preserved signature. The unflattened
+model raises RuntimeError.
 
 unflatten makes one dispatcher of all calls of the child, and `elide_call_indices` changes calls of `child@1`
 to `child`. For the second call of the parent it looks for `outer@1.child`, but the names of preserved
@@ -73,17 +73,9 @@ def show():
     return model(*args), torch.export.unflatten(ep)(*args)
 
 
-def make_workaround():
-    """Pass the number as a tensor."""
-
-    class Passing(Model):
-        def forward(self, x):
-            return self.outer(self.outer(x, torch.tensor(2)), torch.tensor(3))
-
-    model = Passing()
-    model.outer = Outer()
-    model.outer.child = Child()
-    return model, (torch.ones(1),)
+def workaround_options():
+    """Preserve the signature of the enclosing module as well."""
+    return {"preserve_module_call_signature": ("outer", "outer.child")}
 
 
 if __name__ == "__main__":

@@ -4,10 +4,10 @@
 #
 # [tool.exportdiff]
 # id = "XD263"
-# title = "unflatten: a preserved submodule that reads a global tensor may get it as an argument"
+# title = "unflatten: passes a global tensor as an argument to the second preserved submodule that reads it"
 # harm = "obscure error"
 # reach = "occasional"
-# reach-because = "preserved submodules that read one tensor of Python's global scope, replaced"
+# reach-because = "two preserved submodules that read one global tensor; one of them is replaced"
 # topics = ["constants"]
 # cause = """
 # `lift_constants_pass` makes a constant of the tensor, and names it after the first module that reads it:

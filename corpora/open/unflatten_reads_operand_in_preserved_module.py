@@ -4,28 +4,26 @@
 #
 # [tool.exportdiff]
 # id = "XD267"
-# title = "unflatten: a preserved submodule reads a wrong value for an attribute that its parent has set"
-# harm = "silently wrong"
+# title = "unflatten: a model with a preserved norm that casts to float32 overwrites its input"
+# harm = "wrong later"
 # reach = "everyday"
-# reach-because = "preserved norms that cast, as in Llama: silently wrong, or the input is overwritten"
+# reach-because = "preserved norms that cast, as in Llama: each call overwrites the input of the model"
 # evidence = ["zoo:transformers/llama"]
-# topics = ["norms", "attributes"]
+# topics = ["norms", "in-place"]
 # cause = """
-# A preserved submodule gets only its arguments. `_IVals.read` takes everything else that it reads for an
-# update of state, and reads the first operand of the node, here x of `x * 10`. It should pass values that are
-# no updates of state."""
-# path = "nonstrict+preserve:unflatten@cpu"
-# check = "outputs"
+# The norm casts to float32, which returns the same tensor, so that the block reads a value that only the norm
+# has computed. `_IVals.read` takes such a value for an update of the input: it follows the first operands
+# back to the input, and `_IVals.update` writes the results of these operators there. It should read the value
+# itself."""
+# path = "nonstrict+preserve_leaves:unflatten@cpu"
+# check = "inputs"
 # kind = "mismatch"
 # status = "open"
-# signatures = [["outputs", "mismatch", "value"]]
-# # What only a preserved submodule has computed is computed again where it is read: no signature returns it.
+# signatures = [["inputs", "mismatch", "value"]]
+# # The caller reads the operand, not the cast of it, which is the same tensor.
 # unmasked = [
-#   ["structure", "mismatch", "steps", "extra", "operator"],
-#   ["structure", "mismatch", "steps", "owner"], ["structure", "mismatch", "steps", "arguments"],
-#   ["structure", "mismatch", "steps", "order"],
-#   ["structure", "mismatch", "steps", "extra", "wrap_with_set_grad_enabled"],
-#   ["outputs", "crash", "run", "TypeError", "got multiple values for argument"],
+#   ["structure", "mismatch", "steps", "operands", "result", "result"],
+#   ["structure", "mismatch", "steps", "shared-graph"],
 # ]
 # fix = "unflatten_passes_what_is_no_mutation"
 # upstream = "https://github.com/pytorch/pytorch/pull/149206"
@@ -41,11 +39,13 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""The parent sets `child.scaled = x * 10`, and the preserved child reads it. Unflattened, it reads x instead.
+"""A block adds the result of its norm to its input, as in Llama. With the norm preserved, each call of the
+unflattened model overwrites its input.
 
-A preserved submodule gets only its arguments. `_IVals.read` takes everything else that it reads for an update
-of state, and reads the first operand of the node, here x of `x * 10`. It should pass values that are no
-updates of state.
+The norm casts to float32, which returns the same tensor, so that the block reads a value that only the norm
+has computed. `_IVals.read` takes such a value for an update of the input: it follows the first operands back
+to the input, and `_IVals.update` writes the results of these operators there. It should read the value
+itself.
 """
 
 import sys
@@ -53,44 +53,43 @@ import sys
 import torch
 
 
-class Child(torch.nn.Module):
+class Norm(torch.nn.Module):
     def forward(self, x):
-        return x + self.scaled  # first difference
+        return x.float() * 10
 
 
-class Model(torch.nn.Module):
+class Block(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.norm = Norm()
+
     def forward(self, x):
-        self.child.scaled = x * 10
-        return self.child(x)
+        return x + self.norm(x)
 
 
 def make():
-    model = Model()
-    model.child = Child()
-    model.child.scaled = torch.zeros(1)
-    return model, (torch.ones(1),)
+    layers = torch.nn.Sequential(torch.nn.Tanh(), Block())
+    return torch.nn.Sequential(layers), (torch.ones(1),)
 
 
 def show():
     model, args = make()
-    ep = torch.export.export(model, args, preserve_module_call_signature=("child",))
-    return model(*args), torch.export.unflatten(ep)(*args)
+    ep = torch.export.export(model, args, preserve_module_call_signature=("0.1.norm",))
+    torch.export.unflatten(ep)(*args)
+    return torch.ones(1), args[0]
 
 
 def make_workaround():
-    """Pass the value as an argument instead of setting it on the child."""
+    """Let the norm cast to a new tensor."""
 
-    class Adding(Child):
-        def forward(self, x, scaled):
-            return x + scaled
-
-    class Passing(Model):
+    class Copying(Norm):
         def forward(self, x):
-            return self.child(x, x * 10)
+            return x.to(torch.float32, copy=True) * 10
 
-    model = Passing()
-    model.child = Adding()
-    return model, (torch.ones(1),)
+    block = Block()
+    block.norm = Copying()
+    layers = torch.nn.Sequential(torch.nn.Tanh(), block)
+    return torch.nn.Sequential(layers), (torch.ones(1),)
 
 
 if __name__ == "__main__":
@@ -98,5 +97,5 @@ if __name__ == "__main__":
     sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)
     expected, got = show()
     bug = not torch.equal(expected, got)
-    print(f"{'BUG' if bug else 'ok'}: eager gives {expected}, unflatten gives {got}")
+    print(f"{'BUG' if bug else 'ok'}: the input was 1, after a call of unflatten it is {got.item()}")
     raise SystemExit(bug)

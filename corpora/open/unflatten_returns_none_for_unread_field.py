@@ -57,7 +57,7 @@ torch.export.register_dataclass(Parts)
 
 class Child(torch.nn.Module):
     def forward(self, x):
-        return Parts(x + 1, x.view(1, 1))
+        return Parts(x + 1, x + 2)
 
 
 class Model(torch.nn.Module):
@@ -76,7 +76,7 @@ def make():
 def show():
     model, args = make()
     ep = torch.export.export(model, args, preserve_module_call_signature=("child",))
-    torch.export.unflatten(ep)(*args)
+    return model(*args), torch.export.unflatten(ep)(*args)
 
 
 def make_workaround():
@@ -101,7 +101,7 @@ if __name__ == "__main__":
     # Exit code 1 means that the bug is there: any other error exits with 3.
     sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)
     try:
-        show()
+        expected, got = show()
     except RuntimeError as error:
-        sys.exit(f"BUG: eager runs, unflatten: {error!r:.100}...")
-    print("ok: the unflattened model runs")
+        sys.exit(f"BUG: eager raises nothing, unflatten raises {error!r:.100}")
+    print(f"ok: eager gives {expected}, unflatten {got}")

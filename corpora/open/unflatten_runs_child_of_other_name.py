@@ -6,24 +6,27 @@
 # id = "XD274"
 # title = "unflatten of a strict export: runs the wrong graph of a child if its parent has two names"
 # harm = "silently wrong"
-# reach = "contrived"
-# reach-because = "a module of two names whose calls strict export files under both"
+# reach = "occasional"
+# reach-because = "one block under two names, called under both with other flags or functions, strict export"
 # topics = ["shared-modules", "names"]
 # cause = """
-# Strict export records the first call under `b`, whose buffer is read, and the second under `a`. unflatten
-# gives both the same children, but counts the calls of a child for each name. So the graph of `a.child`
-# replaces that of `b.child`."""
+# Strict export files the first call under `a`, and the second under `b`. unflatten gives both the same
+# children, but counts the calls of a child for each name. So the graph of `b.child` replaces that of
+# `a.child`."""
 # path = "strict:unflatten@cpu"
 # check = "outputs"
 # kind = "mismatch"
 # status = "open"
 # signatures = [["outputs", "mismatch", "value"]]
 # fix = "unflatten_shares_children_under_one_name"
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/pull/137013"
+# upstream-match = "place"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/export/unflatten.py, _ModuleFrame.__init__: base_module_frame.module._modules"
+# workaround = "code"
 #
 # [tool.exportdiff.versions]
-# "2.9.1" = "fixed"
+# "2.9.1" = "shows"
 # "2.11.0" = "shows"
 # "2.13.0" = "shows"
 # "2.14.1" = "shows"
@@ -32,9 +35,8 @@
 """`a` and `b` are one module. Its child computes neg in the first call and exp in the second. Unflattened, it
 computes exp in both.
 
-Strict export records the first call under `b`, whose buffer is read, and the second under `a`. unflatten
-gives both the same children, but counts the calls of a child for each name. So the graph of `a.child`
-replaces that of `b.child`.
+Strict export files the first call under `a`, and the second under `b`. unflatten gives both the same
+children, but counts the calls of a child for each name. So the graph of `b.child` replaces that of `a.child`.
 """
 
 import sys
@@ -52,7 +54,6 @@ class Parent(nn.Module):
     def __init__(self):
         super().__init__()
         self.child = Child()
-        self.register_buffer("step", torch.ones(1))
 
     def forward(self, x, fn):
         return self.child(x, fn)
@@ -60,7 +61,7 @@ class Parent(nn.Module):
 
 class Model(nn.Module):
     def forward(self, x):
-        return self.a(self.b.step, torch.neg) + self.a(x, torch.exp)
+        return self.a(x, torch.neg) + self.b(x, torch.exp)
 
 
 def make():
@@ -73,6 +74,11 @@ def show():
     model, args = make()
     unflattened = torch.export.unflatten(torch.export.export(model, args, strict=True))
     return model(*args), unflattened(*args)
+
+
+def workaround_options():
+    """Export without strict, which is the default."""
+    return {"strict": False}
 
 
 if __name__ == "__main__":

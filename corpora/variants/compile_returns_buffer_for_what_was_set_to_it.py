@@ -14,7 +14,8 @@
 # ]
 # fix = "functional_set_makes_an_alias"
 # upstream = ""
-# at-fault = "torch/_subclasses/functional_tensor.py, FunctionalTensorMode: set_ takes the value itself"
+# at-fault = """
+# aten/src/ATen/FunctionalTensorWrapper.cpp, set__impl: takes the value of the source, not an alias"""
 #
 # [tool.exportdiff.versions]
 # "2.9.1" = "shows"
@@ -26,8 +27,8 @@
 """In eager, `(x + 1).set_(self.table)` is another tensor in the memory of the buffer. Compiled, it is the
 buffer.
 
-So if a caller calls `unsqueeze_` on the result, the buffer also gets another shape. For `set_`,
-FunctionalTensorMode gives the tensor the value of its source, so that both are one node of the graph. It
+So if a caller calls `unsqueeze_` on the result, the buffer also gets another shape. Functionalization gives
+the tensor the value of the source of `set_` itself (`set__impl`), so that both are one node of the graph. It
 should make an alias.
 """
 
