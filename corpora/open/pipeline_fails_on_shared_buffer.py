@@ -23,9 +23,9 @@
 #         "crash",
 #         "lower",
 #         "AttributeError",
+#         "_IR.py:_from_traced",
 #         "unflatten.py:_sink_params",
-#         "graph_module.py:_get_attr_via_attr_list",
-#         "module.py:__getattr__",
+#         "unflatten.py:_sink_params",
 #     ],
 # ]
 # fix = "pipeline_assigns_all_names"
