@@ -21,7 +21,7 @@
 # signatures = [["guards", "mismatch", "recorded"]]
 # fix = "data_of_input_keeps_shape"
 # upstream = ""
-# at-fault = "torch/_dynamo/variables/builtin.py, call_setattr: .data becomes set_ on an input"
+# at-fault = "torch/_dynamo/variables/builtin.py, _call_setattr: .data becomes set_ on an input"
 #
 # [tool.exportdiff.versions]
 # "2.9.1" = "shows"

@@ -36,7 +36,7 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""model.forward is another method of the model. It is exported in strict mode, and the program cannot be
+"""A model is exported after `model.forward = model.encode`. In strict mode, the program cannot be
 unflattened: "`forward` is not an nn.Module".
 
 In strict mode, Dynamo reaches the submodules through the bound method. So it records the path of `child` as

@@ -5,7 +5,7 @@
 # [tool.exportdiff]
 # id = "XD210"
 # title = "torch.export(strict=True): the program refuses its own example after x.relu_().squeeze_(0)"
-# harm = "clear error"
+# harm = "obscure error"
 # reach = "contrived"
 # reach-because = "an input squeezed in place through the result of another in-place operator"
 # topics = ["in-place"]

@@ -4,10 +4,10 @@
 #
 # [tool.exportdiff]
 # id = "XD211"
-# title = "torch.export(strict=True): a model with x[::2] refuses two rows, which dynamic_shapes allows"
+# title = "torch.export(strict=True): a model that returns x[::2] refuses two rows, the declared minimum"
 # harm = "clear error"
 # reach = "occasional"
-# reach-because = "everyday slicing; a call within the range that the user gave raises AssertionError"
+# reach-because = "a slice with a step as a result, called with the smallest size of dynamic_shapes"
 # topics = ["dynamic-sizes", "indexing"]
 # cause = """
 # Strict export traces the graph of Dynamo again. For each result, `set_meta` records the memory format, and

@@ -11,7 +11,8 @@
 # topics = ["constants"]
 # cause = """
 # Dynamo makes an input of the array, and export makes a buffer of this input.
-# `DynamoGraphTransformer.placeholder` registers the fake tensor in place of the values."""
+# `_dynamo_graph_capture_for_export` does not read the values of the array, so that the buffer is the fake
+# tensor of the input."""
 # path = "strict:module@cpu"
 # check = "outputs"
 # kind = "mismatch"
@@ -20,7 +21,7 @@
 # fix = "strict_keeps_values_of_numpy_attributes"
 # upstream = ""
 # upstream-searched = "2026-11-26"
-# at-fault = "torch/_dynamo/functional_export.py, DynamoGraphTransformer.placeholder: registers example_value"
+# at-fault = "torch/_dynamo/functional_export.py, _dynamo_graph_capture_for_export: reads no values"
 # workaround = "code"
 #
 # [tool.exportdiff.versions]
@@ -30,10 +31,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""A model subtracts a numpy array that it has as an attribute. The program returns a FakeTensor without data.
+"""A model subtracts a numpy array that is an attribute of it. The program returns a FakeTensor without data.
 
 Dynamo makes an input of the array, and export makes a buffer of this input.
-`DynamoGraphTransformer.placeholder` registers the fake tensor in place of the values.
+`_dynamo_graph_capture_for_export` does not read the values of the array, so that the buffer is the fake
+tensor of the input.
 """
 
 import sys

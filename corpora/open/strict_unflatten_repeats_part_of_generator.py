@@ -21,7 +21,7 @@
 # fix = "strict_files_generators_under_who_runs_them"
 # upstream = ""
 # upstream-searched = "2026-11-26"
-# at-fault = "torch/_dynamo/symbolic_convert.py, InliningInstructionTranslator, parent.nn_module_stack"
+# at-fault = "torch/_dynamo/variables/functions.py, gen_send_ex2: runs under the module stack of the creator"
 # workaround = "code"
 #
 # [tool.exportdiff.versions]

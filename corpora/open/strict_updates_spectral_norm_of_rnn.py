@@ -31,7 +31,7 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""Exporting must not change a model. Here it changes a buffer of spectral_norm.
+"""Strict export of an LSTM with spectral_norm changes the buffers of the model.
 
 An LSTM asks whether it has each weight, and Dynamo makes a guard of it. `GuardBuilder.HASATTR` calls
 `hasattr` on the model itself. The weight is a property, and each read of it is a step of the power method,

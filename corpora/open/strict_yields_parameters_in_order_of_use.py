@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD216"
-# title = "torch.export(strict=True): parameters() gives the parameters in the order of their first use"
+# title = "torch.export(strict=True): parameters() of the program has the order of their first use"
 # harm = "wrong later"
 # reach = "occasional"
 # reach-because = "the state of an optimizer, loaded for an exported model: it belongs to other parameters"

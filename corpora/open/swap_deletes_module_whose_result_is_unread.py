@@ -58,7 +58,7 @@ class Model(torch.nn.Module):
 
     def forward(self, x):
         self.child(x)
-        # In a shorter graph, the call is put behind the return as well.
+        # Several operators: in a shorter graph, _swap_modules also moves the call behind the return.
         for _ in range(9):
             x = x.sin()
         return x

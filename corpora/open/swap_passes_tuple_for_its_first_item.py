@@ -4,10 +4,10 @@
 #
 # [tool.exportdiff]
 # id = "XD226"
-# title = "_swap_modules: a module gets the tuple that another module returns instead of the tensor in it"
+# title = "_swap_modules: a new module gets the tuple of the module before, instead of the tensor in it"
 # harm = "obscure error"
-# reach = "occasional"
-# reach-because = "dropout after attention that returns (values, None), swapped back into the program"
+# reach = "contrived"
+# reach-because = "two modules swapped by _swap_modules: attention that returns (values, None), and dropout"
 # topics = ["containers", "attention"]
 # cause = """
 # `_try_remove_connecting_pytrees` passes the result of one module directly to the next if the flat values are
@@ -31,8 +31,8 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""`attention` returns a tensor and None, and `dropout` gets the tensor. With both swapped in, `dropout` gets
-the tuple.
+"""`attention` returns a tensor and None, and the model passes the tensor to `dropout`. If both are swapped
+for themselves, `dropout` gets the tuple.
 
 `_try_remove_connecting_pytrees` passes the result of one module directly to the next if the flat values are
 the same. It should also ask whether both sides have the same structure.

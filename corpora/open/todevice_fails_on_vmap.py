@@ -11,9 +11,9 @@
 # reach-because = "a program with torch.vmap, exported on the CPU and moved to a GPU"
 # topics = ["vmap", "layout", "views"]
 # cause = """
-# move_to_device_pass moves the recorded fake tensors by to(); those from inside a vmapped function belong to
-# a level of vmap that has ended, and allow no operator. The copies that to() makes of the others have no
-# gaps, so that views are recorded with other strides."""
+# The graph records a fake tensor for each node. Those inside the vmapped function are batched, and their
+# level of vmap ended with export. The pass calls `to()` on them, which raises. It should move the tensor that
+# they wrap."""
 # path = "nonstrict+todevice:module@cpu"
 # check = "outputs"
 # kind = "crash"
@@ -33,13 +33,12 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""A program that calls torch.vmap cannot be moved to another device. The pass raises "Either your tensor may
-have escaped from inside a function being vmapped".
+"""A program that calls torch.vmap cannot be moved to another device. move_to_device_pass raises "your tensor
+may have escaped from inside a function being vmapped over".
 
 The graph records a fake tensor for each node. Those inside the vmapped function are batched, and their level
-of vmap ended with export. The pass calls `to()` on them, which raises.
-
-The pass should leave such values out, or make them again on the new device.
+of vmap ended with export. The pass calls `to()` on them, which raises. It should move the tensor that they
+wrap.
 """
 
 import sys

@@ -32,7 +32,8 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""One parameter has two names. After move_to_device_pass, these are two parameters, even for the same device.
+"""A parameter has two names. In the program that move_to_device_pass returns, it is two parameters, even for
+the same device.
 
 Gradients flow to one of them only, and an optimizer updates both. `move_to_device_pass` makes a new Parameter
 for each name.
@@ -60,7 +61,7 @@ def make():
 def show():
     model, args = make()
     moved = move_to_device_pass(torch.export.export(model, args), "cpu").module()
-    return 1, len(list(moved.parameters()))
+    return len(list(model.parameters())), len(list(moved.parameters()))
 
 
 def make_workaround():
@@ -82,5 +83,5 @@ if __name__ == "__main__":
     sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)
     expected, got = show()
     bug = expected != got
-    print("BUG:" if bug else "ok:", f"the model has 1 parameter, after moving {got}")
+    print("BUG:" if bug else "ok:", f"the model has {expected} parameter, the moved program {got}")
     raise SystemExit(bug)

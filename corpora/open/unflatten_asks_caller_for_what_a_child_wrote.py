@@ -5,7 +5,7 @@
 # [tool.exportdiff]
 # id = "XD229"
 # former-ids = ["XD237", "XD241", "XD252", "XD265", "XD323", "XD324"]
-# title = "unflatten: wrong result, and the input is overwritten, if a preserved submodule writes in place"
+# title = "unflatten: wrong result and overwritten input if a preserved submodule writes to another's result"
 # harm = "silently wrong"
 # reach = "occasional"
 # reach-because = "preserved submodules that write in place, below a block that is not"
@@ -35,8 +35,8 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""`Triple` multiplies y by 3 in place, and `Block` reads y afterwards. Unflattened, `Block` reads its input x
-instead, and x is overwritten.
+"""A block passes the result of Tanh to `Triple`, which multiplies it by 3 in place, and returns it.
+Unflattened, it returns its input x instead, and x is overwritten.
 
 The signatures of Tanh and `Triple` are preserved, that of `Block` is not. `Triple` returns nothing, so that
 the tripled y is a result of no call. `_ModuleFrame.remap_input` makes it an argument of `Block`, although

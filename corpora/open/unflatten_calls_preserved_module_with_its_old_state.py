@@ -23,7 +23,7 @@
 # upstream-match = "place"
 # upstream-searched = "2026-11-26"
 # at-fault = "torch/export/unflatten.py, InterpreterModuleDispatcher.__init__: _call_modules is a list"
-# workaround = "none: change the state of the model before the export"
+# workaround = "none: give the unflattened module other values with load_state_dict, which works"
 #
 # [tool.exportdiff.versions]
 # "2.9.1" = "shows"
@@ -32,7 +32,8 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""functional_call passes zeros for all weights. The unflattened model uses its own weights.
+"""functional_call passes zeros for all weights of an unflattened module. The result is that of its own
+weights.
 
 A preserved submodule that is called twice becomes an InterpreterModuleDispatcher, which has the parameters.
 functional_call replaces these, but the dispatcher runs the modules of the calls, which it has in a plain
@@ -70,5 +71,5 @@ if __name__ == "__main__":
     sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)
     expected, got = show()
     bug = not torch.equal(expected, got)
-    print(f"{'BUG' if bug else 'ok'}: with zeros, eager returns {expected}, what unflatten returns {got}")
+    print(f"{'BUG' if bug else 'ok'}: with zeros, eager returns {expected}, the unflattened module {got}")
     raise SystemExit(bug)

@@ -5,7 +5,7 @@
 # [tool.exportdiff]
 # id = "XD231"
 # title = "unflatten: RuntimeError for copy.deepcopy of the unflattened module"
-# harm = "clear error"
+# harm = "obscure error"
 # reach = "occasional"
 # reach-because = "copy.deepcopy of an unflattened module"
 # topics = ["copies"]
@@ -32,7 +32,7 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""copy.deepcopy of an unflattened module raises RuntimeError, here for a single nn.ReLU.
+"""copy.deepcopy of an unflattened nn.ReLU raises RuntimeError: "Cannot access data pointer of Tensor".
 
 UnflattenedModule has a list of graph nodes, `input_placeholders`. deepcopy copies each node with its fake
 tensors, which cannot be copied. It should not store nodes.

@@ -36,7 +36,7 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""`self.buf.copy_(x)`: the decomposed program cannot be unflattened.
+"""The model copies its input into a buffer. The decomposed program cannot be unflattened: RuntimeError.
 
 The new value of the buffer is the input itself. `_inplace_buffer_and_input_mutations` inserts a copy_ with
 the metadata of the input, which has no nn_module_stack, and unflatten demands one of each operator.

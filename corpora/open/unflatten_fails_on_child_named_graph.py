@@ -35,7 +35,8 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""A model with a child called `graph` can be exported. `unflatten` raises KeyError.
+"""A model with a child called `graph` can be exported. unflatten raises KeyError: "attribute 'graph' already
+exists".
 
 The modules that unflatten makes have the state and children of the model under their own names. They also
 have attributes of their own: `graph`, `print_readable` and `finalize`; the root also `meta`,

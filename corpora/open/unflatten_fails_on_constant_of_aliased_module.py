@@ -4,15 +4,15 @@
 #
 # [tool.exportdiff]
 # id = "XD240"
-# title = "unflatten: RuntimeError for a plain tensor attribute of a preserved module that has two names"
+# title = "unflatten: RuntimeError if a block reads a tensor attribute of a shared, preserved layer"
 # harm = "obscure error"
 # reach = "contrived"
-# reach-because = "a shared, preserved module whose users read a tensor attribute of it"
+# reach-because = "a layer under two names, called twice under one, whose plain tensor its parent reads"
 # topics = ["constants", "shared-modules"]
 # cause = """
-# The calls of the layer are collected in a dispatcher, one for each name. `_dispatch_modules` gives it the
-# tensors by the names of the program, which has only one name for each. So one of the dispatchers has no
-# `scale`."""
+# unflatten puts the two calls of `1.layer` into a dispatcher. `_dispatch_modules` gives a dispatcher the
+# tensors that the signature of the program names, and this names each tensor once: here `0.scale`. So the
+# dispatcher has no `scale`. It should get all tensors of its first call."""
 # path = "nonstrict+preserve:unflatten@cpu"
 # check = "outputs"
 # kind = "crash"
@@ -20,7 +20,7 @@
 # signatures = [["outputs", "crash", "run", "RuntimeError", "Node referenced nonexistent target"]]
 # fix = "dispatcher_has_constants_of_aliased_module"
 # upstream = ""
-# at-fault = "torch/export/unflatten.py, UnflattenedModule._dispatch_modules: attrs_map has one name each"
+# at-fault = "torch/export/unflatten.py, UnflattenedModule._dispatch_modules: attrs_map has one name of each"
 #
 # [tool.exportdiff.versions]
 # "2.9.1" = "shows"
@@ -29,12 +29,12 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""A layer has two names, and its parent reads its attribute `scale`. With preserved calls, the unflattened
-model raises RuntimeError.
+"""A layer is used alone and in a block, which calls it twice and reads its tensor `scale`. With the layer of
+the block preserved, the unflattened model raises RuntimeError.
 
-The calls of the layer are collected in a dispatcher, one for each name. `_dispatch_modules` gives it the
-tensors by the names of the program, which has only one name for each. So one of the dispatchers has no
-`scale`.
+unflatten puts the two calls of `1.layer` into a dispatcher. `_dispatch_modules` gives a dispatcher the
+tensors that the signature of the program names, and this names each tensor once: here `0.scale`. So the
+dispatcher has no `scale`. It should get all tensors of its first call.
 """
 
 import sys
@@ -68,8 +68,7 @@ def make():
 
 def show():
     model, args = make()
-    names = ("0", "1", "1.layer")
-    program = torch.export.export(model, args, preserve_module_call_signature=names)
+    program = torch.export.export(model, args, preserve_module_call_signature=("1.layer",))
     unflattened = torch.export.unflatten(program)
     return model(*args), unflattened(*args)
 

@@ -12,7 +12,8 @@
 # cause = """
 # Decomposed, the batch norm has three results: its output, and the new mean and variance.
 # `_get_updated_module_call_graph` takes the last node that comes from the batch norm, the new variance, for
-# its result. unflatten then computes the batch norm again, and copies a tuple into x."""
+# its result. It should take the output. unflatten then computes the batch norm again, and copies a tuple
+# into x."""
 # path = "nonstrict+preserve+decompose:unflatten@cpu"
 # check = "outputs"
 # kind = "crash"
@@ -24,7 +25,7 @@
 # upstream-match = "place"
 # upstream-searched = "2026-11-26"
 # at-fault = "torch/export/exported_program.py, _get_updated_module_call_graph: provenance of the last node"
-# workaround = "none: a copy of the result mends the crash; then the mode is that of the export"
+# workaround = "none: a submodule that goes on after the norm can be called, but eval() has no effect on it"
 #
 # [tool.exportdiff.versions]
 # "2.9.1" = "shows"
@@ -37,7 +38,7 @@
 
 Decomposed, the batch norm has three results: its output, and the new mean and variance.
 `_get_updated_module_call_graph` takes the last node that comes from the batch norm, the new variance, for its
-result. unflatten then computes the batch norm again, and copies a tuple into x.
+result. It should take the output. unflatten then computes the batch norm again, and copies a tuple into x.
 """
 
 import sys
@@ -61,7 +62,7 @@ def make():
 
 def show():
     model, args = make()
-    program = torch.export.export(model, args, strict=False, preserve_module_call_signature=("norm",))
+    program = torch.export.export(model, args, preserve_module_call_signature=("norm",))
     unflattened = torch.export.unflatten(program.run_decompositions())
     unflattened(*args)
 

@@ -31,7 +31,7 @@
 # fix = "preserve_no_call_of_graph_module"
 # upstream = ""
 # upstream-searched = "2026-11-26"
-# at-fault = "torch/_export/passes/collect_tracepoints_pass.py, CollectTracepointsPass.call: popitem"
+# at-fault = "torch/export/_trace.py, _non_strict_export: preserves calls that no module stack has"
 # workaround = "code"
 #
 # [tool.exportdiff.versions]
