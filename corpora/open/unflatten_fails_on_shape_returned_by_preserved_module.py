@@ -4,10 +4,10 @@
 #
 # [tool.exportdiff]
 # id = "XD251"
-# title = "unflatten: RuntimeError if a preserved module returns a torch.Size"
+# title = "unflatten: RuntimeError if a preserved submodule returns a torch.Size"
 # harm = "clear error"
 # reach = "occasional"
-# reach-because = "a preserved module that returns x.shape next to its features: clear error"
+# reach-because = "a preserved submodule that returns x.shape next to its features"
 # topics = ["containers"]
 # cause = """
 # The recorded signature has a torch.Size. Put together again by pytree, the result is a tuple, and

@@ -4,10 +4,10 @@
 #
 # [tool.exportdiff]
 # id = "XD260"
-# title = "unflatten: the second call of a submodule runs its child as in the first call"
+# title = "unflatten: the second call of a submodule repeats the branch that its child took in the first call"
 # harm = "silently wrong"
 # reach = "occasional"
-# reach-because = "a submodule called twice whose child takes another branch"
+# reach-because = "a submodule called twice whose child takes another branch in the second call"
 # topics = ["shared-modules"]
 # cause = """
 # The child has two graphs, `0` and `0@1`. The two graphs of its parent `outer` differ only in which of them

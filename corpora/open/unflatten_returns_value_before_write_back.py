@@ -4,10 +4,10 @@
 #
 # [tool.exportdiff]
 # id = "XD273"
-# title = "unflatten of a decomposed program: returns a copy of an input that the model updates and returns"
+# title = "unflatten of a decomposed program: returns a copy of the input or buffer that the model updates"
 # harm = "wrong later"
 # reach = "occasional"
-# reach-because = "a model that returns the input it updates, decomposed: a copy"
+# reach-because = "a model that returns the input or buffer that it updates, decomposed: a copy"
 # topics = ["in-place", "views"]
 # cause = """
 # `_inplace_buffer_and_input_mutations` replaces the new value by `x.copy_(value)` for all readers. Then it
