@@ -12,8 +12,8 @@
 # topics = ["arguments", "attention"]
 # cause = """
 # `make_fake_inputs` makes one fake tensor for a tensor that is passed twice, so that the tracer has one input
-# for both arguments. No guard checks that later calls also pass the same tensor. There should be one, or two
-# fake tensors."""
+# for both arguments. No guard checks that later calls also pass the same tensor. Such a call should
+# be refused."""
 # path = "nonstrict:module@cpu"
 # check = "guards"
 # kind = "mismatch"
@@ -32,11 +32,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""The example passes one tensor as both arguments. Called with two tensors, the program ignores the first.
+"""The example passes one tensor as query and key. Called with two tensors, the program ignores the query.
 
 `make_fake_inputs` makes one fake tensor for a tensor that is passed twice, so that the tracer has one input
-for both arguments. No guard checks that later calls also pass the same tensor. There should be one, or two
-fake tensors.
+for both arguments. No guard checks that later calls also pass the same tensor. Such a call should be
+refused.
 """
 
 import sys
@@ -46,19 +46,20 @@ from torch import nn
 
 
 class Model(nn.Module):
-    def forward(self, x, y):
-        return torch.dot(x, y)
+    def forward(self, query, key):
+        return query @ key
 
 
 def make():
-    return Model(), (torch.ones(2),) * 2
+    x = torch.ones(2)
+    return Model(), (x, x)
 
 
 def show():
     model, args = make()
     program = torch.export.export(model, args).module()
-    x, y = torch.ones(2), torch.full((2,), 2.0)
-    return model(x, y), program(x, y)
+    query, key = torch.ones(2), 2 * torch.ones(2)
+    return model(query, key), program(query, key)
 
 
 def make_workaround():

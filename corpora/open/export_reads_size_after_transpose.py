@@ -4,15 +4,16 @@
 #
 # [tool.exportdiff]
 # id = "XD155"
-# title = "torch.export: the graph reads a size after x.t_() that the model reads before it"
+# title = "torch.export: reads a size after x.t_() instead of before it, if the model compares it with a number"
 # harm = "silently wrong"
 # reach = "occasional"
-# reach-because = "t_() on an input with a dynamic size"
+# reach-because = "t_() on an input with a dynamic size that the model compares with a number"
 # topics = ["dynamic-sizes", "in-place"]
 # cause = """
 # The number of rows of the transposed input is its second size before `t_()`. `track_tensor` makes the node
 # that reads a size only when it is needed, here after `t_()` in the graph, where the second size is another.
-# Sizes should be read before the tensor is changed."""
+# For most sizes, a later pass reads the size at the start of the graph instead. It leaves this one alone,
+# because the comparison has made it static. Sizes should be read before the tensor is changed."""
 # path = "nonstrict:module@cpu"
 # check = "outputs"
 # kind = "mismatch"
@@ -32,12 +33,13 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""The model transposes its input in place, and makes a tensor with as many elements as the transposed input
-has rows: 3. The program makes 2.
+"""The model transposes its input in place, and makes a tensor with as many elements as the transposed input has
+rows. It adds them up if there are 3: eager gives 3. The program gives 2.
 
 The number of rows of the transposed input is its second size before `t_()`. `track_tensor` makes the node
 that reads a size only when it is needed, here after `t_()` in the graph, where the second size is another.
-Sizes should be read before the tensor is changed.
+For most sizes, a later pass reads the size at the start of the graph instead. It leaves this one alone,
+because the comparison has made it static. Sizes should be read before the tensor is changed.
 """
 
 import sys

@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD157"
-# title = "ep.module(): refuses a dict with its keys in another order if one of its values is a tuple"
+# title = "ep.module(): refuses a dict with its keys in another order if one of its values is a container"
 # harm = "clear error"
 # reach = "occasional"
 # reach-because = "a batch given as a dict, with keys in another order than at export"

@@ -4,15 +4,16 @@
 #
 # [tool.exportdiff]
 # id = "XD305"
-# title = "ep.module(): NameError for its own example if an argument is a member of an IntEnum"
+# title = "ep.module(): NameError for its own example if an argument is a member of class Mode(int, Enum)"
 # harm = "obscure error"
 # reach = "occasional"
-# reach-because = "a mode given as an IntEnum: the exported program cannot be called"
+# reach-because = "a mode given as a member of class Mode(int, Enum): the exported program cannot be called"
 # topics = ["arguments"]
 # cause = """
 # `_get_input_guards_for_graph` writes the value of an int argument into the code of the guard with an
 # f-string. Since Python 3.11, the text of such a member is its name, so that the guard reads `mode ==
-# Mode.FAST`. It should be the plain number."""
+# Mode.FAST`. It should be the plain number. A member of class Mode(str, Enum) is refused for the same
+# reason; enum.IntEnum and enum.StrEnum work."""
 # path = "nonstrict:module@cpu"
 # check = "outputs"
 # kind = "crash"
@@ -36,7 +37,8 @@ defined".
 
 `_get_input_guards_for_graph` writes the value of an int argument into the code of the guard with an f-string.
 Since Python 3.11, the text of such a member is its name, so that the guard reads `mode == Mode.FAST`. It
-should be the plain number.
+should be the plain number. A member of class Mode(str, Enum) is refused for the same reason; enum.IntEnum and
+enum.StrEnum work.
 """
 
 import enum

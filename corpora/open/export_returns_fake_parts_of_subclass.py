@@ -11,7 +11,7 @@
 # topics = ["quantization", "constants"]
 # cause = """
 # The tracer does not know the new subclass, and takes it for a constant. Its parts are fake tensors of the
-# trace, which the program returns on each call."""
+# trace, which the program returns on each call. It should record the call of the constructor."""
 # path = "nonstrict:module@cpu"
 # check = "outputs"
 # kind = "mismatch"
@@ -23,7 +23,7 @@
 # upstream-fix = "https://github.com/pytorch/pytorch/pull/185564"
 # upstream-searched = "2026-11-26"
 # at-fault = "torch/fx/experimental/proxy_tensor.py, PythonKeyTracer.create_arg: lifts a new subclass"
-# workaround = "none: the model must return the parts, and its caller make the subclass"
+# workaround = "none: decorate __init__ with torch._export.wrappers.mark_subclass_constructor_exportable_experimental"
 #
 # [tool.exportdiff.versions]
 # "2.9.1" = "shows"
@@ -32,7 +32,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""forward makes a tensor subclass and returns it. The exported program returns its fake tensors."""
+"""forward makes a tensor subclass and returns it. The exported program returns its fake tensors.
+
+The tracer does not know the new subclass, and takes it for a constant. Its parts are fake tensors of the
+trace, which the program returns on each call. It should record the call of the constructor.
+"""
 
 import sys
 

@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD163"
-# title = "torch.export: max() in a branch of torch.cond returns the minimum"
+# title = "torch.export: max() of a size returns the minimum in a branch of torch.cond"
 # harm = "silently wrong"
 # reach = "occasional"
 # reach-because = "max(1, x.shape[0]) in a branch of torch.cond or in a body of map: silently the minimum"

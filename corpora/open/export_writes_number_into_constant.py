@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD307"
-# title = "torch.export: exporting sets a scalar tensor attribute that forward sets"
+# title = "torch.export: the export itself sets a scalar tensor attribute that forward sets"
 # harm = "wrong later"
 # reach = "occasional"
 # reach-because = "a scalar tensor in a plain attribute that forward sets"

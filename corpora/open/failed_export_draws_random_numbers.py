@@ -4,15 +4,15 @@
 #
 # [tool.exportdiff]
 # id = "XD166"
-# title = "torch.export(strict=True): the first export that fails draws random numbers"
+# title = "torch.export(strict=True): an export that fails in an operator changes the random numbers that follow"
 # harm = "wrong later"
 # reach = "contrived"
-# reach-because = "the random numbers of a training run that tried to export before it began"
+# reach-because = "a training run that first tried to export with an input of the wrong size"
 # topics = ["random", "exceptions"]
 # cause = """
-# For the error message, `exportdb_error_message` imports the package of examples, which creates random
-# tensors. It should not draw from the global generator. It happens once in a process. The model here is one
-# for which export raises."""
+# If an operator raises while strict export traces, `exportdb_error_message` imports the package of examples
+# for the message. This creates random tensors with the global generator. It should not change the state of
+# this generator."""
 # path = "strict:module@cpu"
 # check = "purity"
 # kind = "mismatch"
@@ -30,11 +30,12 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""The first export that fails changes the random numbers of the process.
+"""The input has the wrong size, so strict export fails. The first such failure of a process changes the random
+numbers that follow.
 
-For the error message, `exportdb_error_message` imports the package of examples, which creates random tensors.
-It should not draw from the global generator. It happens once in a process. The model here is one for which
-export raises.
+If an operator raises while strict export traces, `exportdb_error_message` imports the package of examples for
+the message. This creates random tensors with the global generator. It should not change the state of this
+generator.
 """
 
 import contextlib
@@ -43,20 +44,15 @@ import sys
 import torch
 
 
-class Model(torch.nn.Module):
-    def forward(self, x):
-        return torch.max_pool1d(x, 1).detach_()
-
-
 def make():
-    return Model(), (torch.ones(1, 1),)
+    return torch.nn.Linear(2, 1), (torch.ones(1, 2),)
 
 
 def show():
-    model, args = make()
+    model, _ = make()
     before = torch.get_rng_state()
     with contextlib.suppress(RuntimeError):
-        torch.export.export(model, args, strict=True)
+        torch.export.export(model, (torch.ones(1, 3),), strict=True)
     return before, torch.get_rng_state()
 
 

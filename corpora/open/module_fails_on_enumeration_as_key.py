@@ -4,15 +4,15 @@
 #
 # [tool.exportdiff]
 # id = "XD333"
-# title = "ep.module(): SyntaxError for a dict of inputs with members of an enumeration as keys"
+# title = "ep.module(): SyntaxError for a dict of inputs whose keys are members of an enumeration"
 # harm = "obscure error"
 # reach = "occasional"
 # reach-because = "a dict of inputs with an Enum as keys, as the tables of PyTorch Frame have"
 # topics = ["containers", "arguments"]
 # cause = """
-# The message of a guard names the input by the repr of its keys: x[<Side.LEFT: 1>].size()[0] == 2. That is no
-# Python, and _convert_guards_code_to_fn parses it, only to remove parentheses. It should write such a message
-# as it is."""
+# The message of a guard names the input by the repr of its keys: `x[<Side.LEFT: 1>].size()[0] == 2`. This is
+# no Python code, but `_convert_guards_code_to_fn` parses it, only to remove parentheses. It should leave
+# such a message as it is."""
 # path = "nonstrict:module@cpu"
 # check = "outputs"
 # kind = "crash"
@@ -42,7 +42,13 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""The keys of a dict of inputs are members of an enumeration. `ep.module()` raises SyntaxError."""
+"""The keys of a dict of inputs are members of an enumeration. The model can be exported, but `ep.module()`
+raises SyntaxError.
+
+The message of a guard names the input by the repr of its keys: `x[<Side.LEFT: 1>].size()[0] == 2`. This is no
+Python code, but `_convert_guards_code_to_fn` parses it, only to remove parentheses. It should leave such a
+message as it is.
+"""
 
 import enum
 import sys

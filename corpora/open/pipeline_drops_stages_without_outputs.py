@@ -4,14 +4,15 @@
 #
 # [tool.exportdiff]
 # id = "XD173"
-# title = "pipeline: drops a stage that only writes in place"
+# title = "pipeline: drops a stage that returns nothing, although it writes to its input or to a buffer"
 # harm = "silently wrong"
 # reach = "occasional"
-# reach-because = "a stage that only writes in place: it is skipped"
+# reach-because = "a stage that only updates a buffer, such as a counter, or a slice of its input"
 # topics = ["in-place"]
 # cause = """
 # `Pipe._from_traced` calls `eliminate_dead_code` on the graph of stages. A call of a stage without users
-# counts as dead there, whatever the stage does. Calls of stages that write should be kept."""
+# counts as dead there, whatever the stage does. A stage that only updates a buffer is dropped as well. Calls
+# of stages that write should be kept."""
 # path = "pipeline:stages@cpu"
 # check = "outputs"
 # kind = "mismatch"
@@ -37,10 +38,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""A stage only writes to its input, through a view. The pipeline does not run it.
+"""A stage writes to a slice of its input, and returns nothing. The pipeline does not run it.
 
 `Pipe._from_traced` calls `eliminate_dead_code` on the graph of stages. A call of a stage without users counts
-as dead there, whatever the stage does. Calls of stages that write should be kept.
+as dead there, whatever the stage does. A stage that only updates a buffer is dropped as well. Calls of stages
+that write should be kept.
 """
 
 import sys
