@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD329"
-# title = "ep.module(): to(), double() and half() make two of a buffer whose module has two names"
+# title = "ep.module(): after to(), double() or half(), a module with two names has two sets of buffers"
 # harm = "wrong later"
 # reach = "occasional"
 # reach-because = "one BatchNorm in two places, and a cast after the export: statistics are updated apart"
@@ -33,7 +33,7 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""One BatchNorm is in two places of a model. After a cast, the exported module has two of its buffers.
+"""One BatchNorm is in two places of a model. After a cast, the exported module has two copies of its buffers.
 
 The first call updates running_mean under one name only: the other name keeps the old statistics, which a
 checkpoint then contains.
@@ -55,7 +55,7 @@ def show():
     model = model.double().float()
     model(*args)
     module(*args)
-    return model.state_dict()["2.running_mean"], module.state_dict()["0.running_mean"]
+    return model.state_dict()["0.running_mean"], module.state_dict()["0.running_mean"]
 
 
 if __name__ == "__main__":

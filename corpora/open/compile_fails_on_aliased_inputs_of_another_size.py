@@ -4,15 +4,15 @@
 #
 # [tool.exportdiff]
 # id = "XD007"
-# title = "torch.compile: RuntimeError for a new size if two inputs share memory and one is written to"
+# title = "torch.compile: RuntimeError for a new size if forward updates x and x[1:].detach() is an input too"
 # harm = "obscure error"
 # reach = "occasional"
 # reach-because = "a cache and a detached view of it given to one compiled function, called with two sizes"
 # topics = ["views", "dynamic-sizes"]
 # cause = """
-# The inputs share memory, but have no common base, as one of them is detached. `merge_view_inputs` makes a
-# base from their storage with `set_(storage)`, which reads the size of the storage as an integer. Since the
-# second size, this size is symbolic. It should pass the size."""
+# A detached view has no `_base`. So `merge_view_inputs` makes a base for both inputs from their storage
+# with `set_(storage)`, which reads the size of the storage as an integer. Since the second size, this size
+# is symbolic. It should pass the size."""
 # path = "compile:aot_eager@cpu"
 # check = "guards"
 # kind = "crash"
@@ -26,7 +26,7 @@
 # upstream-match = "place"
 # upstream-searched = "2026-11-26"
 # at-fault = "torch/_functorch/_aot_autograd/runtime_wrappers.py, merge_view_inputs: set_ of a storage"
-# workaround = "none: pass the tensor once and take its view in the model, which then has other arguments"
+# workaround = "code"
 #
 # [tool.exportdiff.versions]
 # "2.9.1" = "shows"
@@ -37,9 +37,9 @@
 # ///
 """The first call works. A call with another size raises "Expected !size_bytes_is_heap_allocated_ to be true".
 
-The inputs share memory, but have no common base, as one of them is detached. `merge_view_inputs` makes a base
-from their storage with `set_(storage)`, which reads the size of the storage as an integer. Since the second
-size, this size is symbolic. It should pass the size.
+A detached view has no `_base`. So `merge_view_inputs` makes a base for both inputs from their storage with
+`set_(storage)`, which reads the size of the storage as an integer. Since the second size, this size is
+symbolic. It should pass the size.
 """
 
 import sys
@@ -56,7 +56,7 @@ class Model(nn.Module):
 
 def make():
     x = torch.ones(4, 2)
-    return Model(), (x, x.t().detach())
+    return Model(), (x, x[1:].detach())
 
 
 def show():
@@ -64,7 +64,13 @@ def show():
     model.compile(backend="aot_eager")
     model(*args)
     x = torch.ones(6, 2)
-    model(x, x.t().detach())
+    model(x, x[1:].detach())
+
+
+def make_workaround():
+    """Give the view without detach."""
+    x = torch.ones(4, 2)
+    return Model(), (x, x[1:])
 
 
 if __name__ == "__main__":

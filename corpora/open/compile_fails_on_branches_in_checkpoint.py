@@ -10,9 +10,9 @@
 # reach-because = "torch.cond in a checkpointed block, compiled"
 # topics = ["control-flow", "checkpoint"]
 # cause = """
-# `tag_activation_checkpoint_impl` runs the body under the dispatch modes of selective checkpointing, also if
-# the user passed no context_fn. These modes do not declare `supports_higher_order_operators`, and pass no
-# call of torch.cond on."""
+# `tag_activation_checkpoint_impl` runs the body under the dispatch modes of selective checkpointing, also
+# if the user passed no context_fn. These modes do not declare `supports_higher_order_operators`, and pass
+# no call of torch.cond on."""
 # path = "compile:compiled@cpu"
 # check = "outputs"
 # kind = "crash"
@@ -22,7 +22,7 @@
 # upstream = "https://github.com/pytorch/pytorch/issues/147879"
 # upstream-match = "mechanism"
 # upstream-searched = "2026-11-26"
-# at-fault = "torch/_higher_order_ops/wrap.py, tag_activation_checkpoint_impl: context_fn_with_graph_id"
+# at-fault = "torch/utils/checkpoint.py, _CachingTorchDispatchMode: supports_higher_order_operators is False"
 # workaround = "code"
 #
 # [tool.exportdiff.versions]
@@ -32,7 +32,8 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""A checkpointed function uses torch.cond. Eager runs it, the compiled model raises NotImplementedError.
+"""A checkpointed function uses torch.cond. Eager runs it; with any backend, the compiled model raises
+NotImplementedError.
 
 `tag_activation_checkpoint_impl` runs the body under the dispatch modes of selective checkpointing, also if
 the user passed no context_fn. These modes do not declare `supports_higher_order_operators`, and pass no call
@@ -64,16 +65,19 @@ def show():
 
 
 def make_workaround():
-    """Compute both branches, and choose with torch.where."""
+    """Checkpoint what each branch computes, instead of torch.cond."""
 
-    class Choosing(nn.Module):
+    class Branching(nn.Module):
         def forward(self, x):
-            def body(x):
-                return torch.where(x.sum() > 0, x.sin(), x.cos())
+            def sin(x):
+                return checkpoint(torch.sin, x, use_reentrant=False)
 
-            return checkpoint(body, x, use_reentrant=False)
+            def cos(x):
+                return checkpoint(torch.cos, x, use_reentrant=False)
 
-    return Choosing(), (torch.ones(1),)
+            return torch.cond(x.sum() > 0, sin, cos, (x,))
+
+    return Branching(), (torch.ones(1),)
 
 
 if __name__ == "__main__":

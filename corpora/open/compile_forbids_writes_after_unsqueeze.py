@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD014"
-# title = "torch.compile: a result of unsqueeze_ or t_ cannot be written to in place"
+# title = "torch.compile: a result of unsqueeze_ or t_ that needs gradients cannot be written to in place"
 # harm = "wrong later"
 # reach = "occasional"
 # reach-because = "unsqueeze_ or t_ on the result, and an in-place operator on what is returned"
@@ -61,18 +61,18 @@ def make():
 def show():
     model, args = make()
     model(*args).mul_(2)
-    compiled = torch.compile(model, backend="aot_eager")
-    return compiled(*args).mul_(2)
+    model, args = make()
+    torch.compile(model, backend="aot_eager")(*args).mul_(2)
 
 
 def make_workaround():
-    """Take the view out of place, and return a copy of it."""
+    """Call unsqueeze, which returns a view, instead of unsqueeze_."""
 
-    class Copying(Model):
+    class Viewing(Model):
         def forward(self, x):
-            return (x * 2).unsqueeze(0).clone()
+            return (x * 2).unsqueeze(0)
 
-    return Copying(), (torch.ones(2, requires_grad=True),)
+    return Viewing(), (torch.ones(2, requires_grad=True),)
 
 
 if __name__ == "__main__":

@@ -4,10 +4,10 @@
 #
 # [tool.exportdiff]
 # id = "XD018"
-# title = "torch.compile: assigning a buffer has no effect after a torch.cond that reads it"
+# title = "torch.compile: assigning a buffer has no effect if a branch of torch.cond read it first"
 # harm = "wrong later"
 # reach = "occasional"
-# reach-because = "a buffer assigned after a torch.cond that reads it: silently lost"
+# reach-because = "a buffer that a branch of torch.cond reads, assigned afterwards: silently lost"
 # topics = ["control-flow", "buffers"]
 # cause = """
 # After a branch was traced, Dynamo restores its table of side effects, and keeps only the tensors that the
@@ -48,6 +48,10 @@ import torch
 
 
 class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("count", torch.zeros(1))
+
     def forward(self, x):
         y = torch.cond(x.sum() > 0, lambda x: x + self.count, lambda x: x + 1, (x,))
         self.count = self.count + 1  # first difference
@@ -55,9 +59,7 @@ class Model(torch.nn.Module):
 
 
 def make():
-    model = Model()
-    model.register_buffer("count", torch.zeros(1))
-    return model, (torch.ones(1),)
+    return Model(), (torch.ones(1),)
 
 
 def show():
@@ -77,9 +79,7 @@ def make_workaround():
             self.count = count + 1
             return y
 
-    model = Reading()
-    model.register_buffer("count", torch.zeros(1))
-    return model, (torch.ones(1),)
+    return Reading(), (torch.ones(1),)
 
 
 if __name__ == "__main__":

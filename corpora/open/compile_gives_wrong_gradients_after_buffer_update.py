@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD019"
-# title = "torch.compile: wrong gradients if forward updates a buffer and computes with it"
+# title = "torch.compile: wrong gradients if forward updates a buffer in place and multiplies by it"
 # harm = "wrong later"
 # reach = "everyday"
 # reach-because = "a step counter or running statistic, updated and multiplied with in forward"
@@ -53,11 +53,11 @@ class Model(nn.Module):
     def __init__(self):
         super().__init__()
         self.weight = nn.Parameter(torch.ones(2))
-        self.register_buffer("steps", torch.zeros(3))
+        self.register_buffer("steps", torch.tensor(0.0))
 
     def forward(self, x):
         self.steps.add_(1)
-        return self.weight * x * self.steps[0]  # first difference
+        return self.weight * x * self.steps  # first difference
 
 
 def make():
@@ -77,18 +77,14 @@ def show():
 
 
 def make_workaround():
-    """Update the buffer in a method that torch.compile leaves alone."""
+    """Assign a new tensor to the buffer, instead of updating it in place."""
 
-    class Counting(Model):
-        @torch.compiler.disable
-        def count(self):
-            self.steps.add_(1)
-
+    class Assigning(Model):
         def forward(self, x):
-            self.count()
-            return self.weight * x * self.steps[0]
+            self.steps = self.steps + 1
+            return self.weight * x * self.steps
 
-    return Counting(), (torch.ones(2),)
+    return Assigning(), (torch.ones(2),)
 
 
 if __name__ == "__main__":

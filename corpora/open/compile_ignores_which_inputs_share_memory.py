@@ -24,7 +24,8 @@
 # upstream-match = "mechanism"
 # upstream-fix = "https://github.com/pytorch/pytorch/pull/185891"
 # at-fault = "torch/_functorch/_aot_autograd/input_output_analysis.py, compute_overlapping_inputs"
-# workaround = "none: no guard asks which inputs share memory; compile one function for each case"
+# workaround = """
+# none: no guard asks which inputs share memory; compile once for each case, with isolate_recompiles=True"""
 #
 # [tool.exportdiff.versions]
 # "2.9.1" = "other"

@@ -42,18 +42,22 @@ from torch import nn
 
 
 class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.drop = nn.Dropout()
+
     def forward(self, x):
-        return nn.functional.dropout(x, training=False).add_(1)  # first difference
+        return self.drop(x).add_(1)  # first difference
 
 
 def make():
-    return Model(), (torch.zeros(1),)
+    return Model().eval(), (torch.zeros(1),)
 
 
 def show():
     model, (expected,) = make()
     model(expected)
-    got = torch.zeros(1)
+    model, (got,) = make()
     torch.compile(model, backend="aot_eager")(got)
     return expected, got
 
@@ -63,9 +67,11 @@ def make_workaround():
 
     class Skipping(Model):
         def forward(self, x):
+            if self.training:
+                x = self.drop(x)
             return x.add_(1)
 
-    return Skipping(), (torch.zeros(1),)
+    return Skipping().eval(), (torch.zeros(1),)
 
 
 if __name__ == "__main__":

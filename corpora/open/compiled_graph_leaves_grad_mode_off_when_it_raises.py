@@ -12,8 +12,8 @@
 # cause = """
 # Dynamo writes the two ends of the `with` block into its graph as two calls. If an operator between them
 # raises, the second call does not run. Here the matrix product raises at run time because of mixed dtypes.
-# The graph should restore the mode like a `with` block. This affects the backend "eager", and backends of
-# one's own that run the graph of Dynamo as it is."""
+# The graph should restore the mode like a `with` block. This affects the backend "eager", and custom
+# backends that run the graph of Dynamo as it is."""
 # path = "compile:compiled@cpu"
 # check = "purity"
 # kind = "mismatch"
@@ -37,8 +37,8 @@
 
 Dynamo writes the two ends of the `with` block into its graph as two calls. If an operator between them
 raises, the second call does not run. Here the matrix product raises at run time because of mixed dtypes. The
-graph should restore the mode like a `with` block. This affects the backend "eager", and backends of one's own
-that run the graph of Dynamo as it is.
+graph should restore the mode like a `with` block. This affects the backend "eager", and custom backends that
+run the graph of Dynamo as it is.
 """
 
 import contextlib

@@ -7,7 +7,7 @@
 # title = "run_decompositions: einsum, inner and nn.GRU ignore autocast and compute in float32"
 # harm = "silently wrong"
 # reach = "everyday"
-# reach-because = "einsum or a GRU in an autocast block, decomposed: another dtype"
+# reach-because = "einsum, inner or nn.GRU in an autocast block, decomposed: another dtype"
 # evidence = ["https://github.com/pytorch/pytorch/issues/137274"]
 # topics = ["autocast", "recurrent"]
 # cause = """

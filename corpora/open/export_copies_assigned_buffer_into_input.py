@@ -63,6 +63,7 @@ def show():
     model, args = make()
     program = torch.export.export(model, args).module()
     (expected,), (got,) = make()[1], make()[1]
+    model(expected)
     program(got)
     return expected, got
 

@@ -6,9 +6,8 @@
 # id = "XD080"
 # title = "torch.export: the mean of a packed sequence divides by the padded number of steps"
 # harm = "silently wrong"
-# reach = "everyday"
-# reach-because = "a mean or a loss over a packed batch: wrong, silently; recurrent layers raise"
-# evidence = ["https://github.com/pytorch/pytorch/issues/171978"]
+# reach = "occasional"
+# reach-because = "a mean or a loss over the rows of a packed sequence; recurrent layers raise instead"
 # topics = ["recurrent"]
 # cause = """
 # The number of rows is the sum of the lengths, which depends on data. The fake implementation of

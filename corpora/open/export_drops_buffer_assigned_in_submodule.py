@@ -15,8 +15,7 @@
 # topics = ["buffers", "moving-averages"]
 # cause = """
 # The hook that records assignments asks `_mod._buffers is mod._buffers`, which is true of the root module
-# only. It should record assignments in submodules, too. (`torch.compiler.disable` is there because strict
-# export loses all assignments, for another reason.)"""
+# only. It should record assignments in submodules, too."""
 # path = "nonstrict:module@cpu"
 # check = "state"
 # kind = "mismatch"
@@ -40,8 +39,7 @@
 no warning.
 
 The hook that records assignments asks `_mod._buffers is mod._buffers`, which is true of the root module only.
-It should record assignments in submodules, too. (`torch.compiler.disable` is there because strict export
-loses all assignments, for another reason.)
+It should record assignments in submodules, too.
 """
 
 import sys
@@ -55,7 +53,6 @@ class Counter(nn.Module):
         super().__init__()
         self.register_buffer("count", torch.zeros(1))
 
-    @torch.compiler.disable
     def forward(self, x):
         self.count = self.count + 1  # first difference
         return x + self.count
@@ -77,7 +74,6 @@ def make_workaround():
     """Write the new value into the buffer instead of assigning it."""
 
     class Writing(Counter):
-        @torch.compiler.disable
         def forward(self, x):
             self.count.copy_(self.count + 1)
             return x + self.count

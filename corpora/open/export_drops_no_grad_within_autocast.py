@@ -12,7 +12,7 @@
 # cause = """
 # Export splits the graph where the grad mode changes, and enters autocast again at the start of each part.
 # `_is_set_grad_enabled_sub_mod` looks at the first node of a part only, finds autocast, and does not see
-# no_grad."""
+# no_grad. It should skip the nodes that enter autocast."""
 # path = "nonstrict:module@cpu"
 # check = "gradients"
 # kind = "mismatch"
@@ -35,7 +35,7 @@
 
 Export splits the graph where the grad mode changes, and enters autocast again at the start of each part.
 `_is_set_grad_enabled_sub_mod` looks at the first node of a part only, finds autocast, and does not see
-no_grad.
+no_grad. It should skip the nodes that enter autocast.
 """
 
 import sys

@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD096"
-# title = "torch.export: AssertionError instead of a refusal for x.data = x.data[1:3] and torch.cond"
+# title = "torch.export: AssertionError for x.data = x.data[1:3] of dynamic size before torch.cond"
 # harm = "obscure error"
 # reach = "contrived"
 # reach-because = "an assignment to the .data of an input of dynamic size; torch does not trace it anyway"

@@ -4,10 +4,10 @@
 #
 # [tool.exportdiff]
 # id = "XD098"
-# title = "torch.export: \"unhashable SymInt\" if torch.cond gets a column of a matrix with dynamic rows"
+# title = "torch.export: \"unhashable SymInt\" if torch.cond gets x[:, 0] and x has dynamically many columns"
 # harm = "obscure error"
 # reach = "occasional"
-# reach-because = "a column of a matrix with dynamic rows, given to torch.cond"
+# reach-because = "a column of a matrix with a dynamic number of columns, given to torch.cond"
 # topics = ["control-flow", "dynamic-sizes"]
 # cause = """
 # Dynamo traces the branches. `_automatic_dynamic` treats a tensor as dynamic if one of its sizes is symbolic,

@@ -10,8 +10,9 @@
 # reach-because = "a model that packs sequences of several lengths into a jagged tensor"
 # topics = ["containers"]
 # cause = """
-# nested_tensor_from_jagged asks is_fx_tracing(), which is also true while torch.export traces. It takes the
-# trace of export for one of fx.symbolic_trace."""
+# `nested_tensor_from_jagged` asks is_fx_tracing(), which is also true while torch.export traces. It should
+# ask is_fx_symbolic_tracing(). That alone is not enough: export then fails because it does not track the
+# size of the jagged dimension."""
 # path = "nonstrict:module@cpu"
 # check = "outputs"
 # kind = "crash"
@@ -41,7 +42,12 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""A model makes a jagged tensor in forward. Export takes itself for fx.symbolic_trace, and raises."""
+"""A model makes a jagged tensor in forward. Export raises, and speaks of fx.symbolic_trace.
+
+`nested_tensor_from_jagged` asks is_fx_tracing(), which is also true while torch.export traces. It should
+ask is_fx_symbolic_tracing(). That alone is not enough: export then fails because it does not track the
+size of the jagged dimension.
+"""
 
 import sys
 

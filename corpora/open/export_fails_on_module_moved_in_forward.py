@@ -10,8 +10,9 @@
 # reach-because = "a model that moves a lazily placed head or expert to the device of its input"
 # topics = ["attributes", "dtypes"]
 # cause = """
-# During export, the parameters are fake. Module._apply swaps these with the result of a conversion, also if
-# that changes nothing; and a tensor with weak references cannot be swapped."""
+# During export, the parameters are fake. `Module._apply` swaps each of them with the result of the
+# conversion, even if that changes nothing, and a tensor with weak references cannot be swapped. It should
+# leave such parameters alone."""
 # path = "nonstrict:module@cpu"
 # check = "outputs"
 # kind = "crash"
@@ -41,7 +42,12 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""forward moves a submodule to the device of its input. In eager, this changes nothing; export raises."""
+"""forward moves a submodule to the device of its input. In eager, this changes nothing; export raises.
+
+During export, the parameters are fake. `Module._apply` swaps each of them with the result of the
+conversion, even if that changes nothing, and a tensor with weak references cannot be swapped. It should
+leave such parameters alone.
+"""
 
 import sys
 

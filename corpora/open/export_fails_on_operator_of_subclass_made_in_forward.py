@@ -11,7 +11,7 @@
 # topics = ["quantization"]
 # cause = """
 # ProxyTorchDispatchMode returns NotImplemented for a subclass that it does not know, so that its
-# __torch_dispatch__ comes first. Before dispatch, nothing calls that."""
+# __torch_dispatch__ is called first. Non-strict export traces before dispatch, where nothing calls it."""
 # path = "nonstrict:module@cpu"
 # check = "outputs"
 # kind = "crash"
@@ -42,7 +42,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""forward makes a tensor subclass and multiplies it. Eager calls its __torch_dispatch__; export raises."""
+"""forward makes a tensor subclass and multiplies it. Eager calls its __torch_dispatch__; export raises.
+
+ProxyTorchDispatchMode returns NotImplemented for a subclass that it does not know, so that its
+__torch_dispatch__ is called first. Non-strict export traces before dispatch, where nothing calls it.
+"""
 
 import sys
 

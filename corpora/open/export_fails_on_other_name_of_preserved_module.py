@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD107"
-# title = "preserve_module_call_signature: KeyError if a submodule has two names and is called by the other"
+# title = "preserve_module_call_signature: KeyError if a shared submodule is called twice by its other name"
 # harm = "obscure error"
 # reach = "contrived"
 # reach-because = "a shared submodule, preserved by one name and called twice by the other"

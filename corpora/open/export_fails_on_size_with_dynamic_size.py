@@ -55,7 +55,7 @@ import torch
 
 class Model(torch.nn.Module):
     def forward(self, x, size):
-        return x + len(size)
+        return x / size[0]
 
 
 def make():

@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD118"
-# title = "torch.export: nn.TransformerEncoder in eval mode returns nonzero values for padding"
+# title = "torch.export: nn.TransformerEncoder returns nonzero values for padding (eval, no_grad)"
 # harm = "silently wrong"
 # reach = "everyday"
 # reach-because = "a mean over what an encoder returns for padded sequences: silently another result"

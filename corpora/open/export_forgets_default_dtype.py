@@ -4,14 +4,15 @@
 #
 # [tool.exportdiff]
 # id = "XD327"
-# title = "torch.export: a tensor made in forward gets the default dtype of the call, not of the export"
+# title = "torch.export: a tensor made without a dtype gets the default dtype of the call, not of the export"
 # harm = "silently wrong"
 # reach = "occasional"
 # reach-because = "export in a process with float64 as default dtype, calls in another process"
 # topics = ["dtypes", "constants"]
 # cause = """
-# make_fx records torch.ones and the like as they are called, without a dtype. The operator in the graph then
-# reads the default dtype of the process, as it is when the program runs."""
+# The graph has `aten.linspace` without a dtype. The program records float64 for its result, and returns
+# float32 once the default dtype is float32 again, as it is in another process. The tracer should record the
+# dtype of the result."""
 # path = "nonstrict+under_float64:module@cpu"
 # check = "outputs"
 # kind = "mismatch"
@@ -35,7 +36,8 @@
 """A model is exported while the default dtype is float64. Later, its result is float32, without an error.
 
 The graph has `aten.linspace` without a dtype. The program records float64 for its result, and returns float32
-once the default dtype is float32 again, as it is in another process.
+once the default dtype is float32 again, as it is in another process. The tracer should record the dtype of
+the result.
 """
 
 import sys

@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD128"
-# title = "torch.export: a tensor cached by forward() stays on the model as a fake tensor"
+# title = "torch.export: a tensor cached in a new attribute stays on the model as a fake tensor"
 # harm = "wrong later"
 # reach = "everyday"
 # reach-because = "a tensor cached by the first call: after export, the model returns fake tensors"
@@ -31,7 +31,8 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""A model caches a tensor in its first call. If it was exported first, it returns fake tensors in eager.
+"""A model makes an attribute in its first call, as a cache. If it was exported first, it returns fake tensors
+in eager.
 
 Non-strict export restores all attributes after tracing, with `module.__dict__.update(old)`. This does not
 delete attributes that are new. The cached fake tensor stays on the model.

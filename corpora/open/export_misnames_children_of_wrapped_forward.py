@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD140"
-# title = "unflatten fails on a submodule whose forward was wrapped, if a module has two names"
+# title = "unflatten: AttributeError for a preserved module with wrapped forward, if a module has two names"
 # harm = "obscure error"
 # reach = "occasional"
 # reach-because = "a forward that was wrapped, in a model in which any module has two names"
@@ -41,7 +41,8 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""A submodule has a wrapped forward, and another module has two names. unflatten raises AttributeError.
+"""A preserved submodule has a wrapped forward, and another module has two names. unflatten raises
+AttributeError.
 
 If any module has two names, the tracer replaces modules by proxies, to see by which name each is read. The
 wrapped forward is a method of the real `block`, and `_ModuleStackTracer.getattr` records what it reads as if

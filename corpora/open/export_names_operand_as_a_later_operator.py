@@ -11,7 +11,7 @@
 # topics = ["control-flow", "names"]
 # cause = """
 # `placeholder_naming_pass` renames the inputs of the branch with `node.name = ...`, and the graph does not
-# know that this name is used. It should use `node._rename`, which registers the name."""
+# know that this name is used. It should register the name in the graph, too."""
 # path = "nonstrict+rewritten:module@cpu"
 # check = "outputs"
 # kind = "crash"
@@ -32,7 +32,7 @@
 called add_1.
 
 `placeholder_naming_pass` renames the inputs of the branch with `node.name = ...`, and the graph does not know
-that this name is used. It should use `node._rename`, which registers the name.
+that this name is used. It should register the name in the graph, too.
 """
 
 import sys

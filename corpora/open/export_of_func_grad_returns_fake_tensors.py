@@ -62,11 +62,11 @@ def show():
 
 
 def make_workaround():
-    """Write the derivative out."""
+    """Compute the derivative with torch.func.jvp."""
 
     class Derivative(Model):
         def forward(self, x):
-            return torch.cos(x)
+            return torch.func.jvp(torch.sin, (x,), (torch.ones_like(x),))[1]
 
     return Derivative(), (torch.tensor(1.0),)
 

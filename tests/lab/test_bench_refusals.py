@@ -38,9 +38,9 @@ def test_what_a_fix_refuses_runs_on_plain_torch(monkeypatch: pytest.MonkeyPatch)
     known = SimpleNamespace(usable=("a_fix",), usable_fixes=())
     monkeypatch.setattr(refusals, "prepared", lambda job: known)
     monkeypatch.setattr(refusals, "judge_case", judge)
-    (judged,) = judge_batch(Job(0, PATHS), (7,))
+    (judged,) = judge_batch(Job(0, ()), (7,))
     assert installed() == frozenset()
-    assert asked == [PATHS, [MODULE, UNFLATTEN]]
+    assert asked == [select_paths(refusals.PATHS[7 % 3]), [MODULE, UNFLATTEN]]
     assert [one.reason for one in judged.refused] == ["a_fix", "data-dependent"]
     assert judged.wrong == (Wrong(MODULE, "a_fix", "says a_fix"), Wrong(UNFLATTEN, "", "says "))
     assert "def make()" in judged.source

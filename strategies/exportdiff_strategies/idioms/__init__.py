@@ -11,7 +11,9 @@ from exportdiff_strategies.idioms import (
     layers,
     operators,
     python_state,
+    shared_memory,
     sizes,
+    two_calls,
 )
 from exportdiff_strategies.idioms.spec import EXTRA, NEW, OTHER, SAME, Idiom, Kind
 
@@ -23,6 +25,8 @@ KINDS: dict[str, Kind] = {
     **containers.TABLE,
     **gradients.TABLE,
     **operators.TABLE,
+    **two_calls.TABLE,
+    **shared_memory.TABLE,
 }
 """Every kind of idiom by its name."""
 

@@ -18,6 +18,7 @@ import pytest
 from exportdiff.known.corpus.entry import FIXES
 from exportdiff.known.corpus.needed_fixes import fixes_named
 from exportdiff.runtime.patching.aligning import aligned
+from exportdiff.runtime.patching.executed import ExecutedLines
 from exportdiff.runtime.patching.fix import Edit, FixNotHereError, Hunk
 from exportdiff.runtime.patching.fixes import (
     Fix,
@@ -42,6 +43,10 @@ TABLE = {}
 LIMIT = 3
 NAMES = {
     "one",
+}
+NUMBERS = {
+    "one": 1,
+    "two": 3,
 }
 
 
@@ -74,12 +79,25 @@ def three(
     return x
 
 
-class Thing:
+class Base:
+    def name(self):
+        return "base"
+
+
+class Thing(Base):
+    limit = 3
+
     def method(self, x):
         total = 0
         for each in range(x):
             total += each
         return total
+
+    def below(self, x):
+        return x < self.limit
+
+    class Part:
+        size = 1
 
 
 def adder(x, z=10):
@@ -378,13 +396,55 @@ def test_a_fix_may_add_members_to_a_set(module: ModuleType, patch: Patch) -> Non
     assert module.NAMES is names == {"one"}
 
 
+def test_a_fix_may_change_entries_of_a_dict(module: ModuleType, patch: Patch) -> None:
+    numbers = module.NUMBERS
+    with applied([patch(('    "two": 3,\n', '    "two": LIMIT - 1,\n    "three": 3,\n'))]):
+        assert numbers == {"one": 1, "two": 2, "three": 3}
+    assert module.NUMBERS is numbers == {"one": 1, "two": 3}
+
+
+def test_a_fix_may_give_a_class_values_and_methods(module: ModuleType, patch: Patch) -> None:
+    thing = module.Thing()
+    more = "    limit = LIMIT + 1\n    other: int = 5\n"
+    more += "\n    @property\n    def half(self):\n        return self.other / 2\n"
+    named = '\n    def name(self):\n        return f"thing of {super().name()}"\n'
+    fix = patch(("    limit = 3\n", more + named), ("        size = 1\n", "        size = 2\n"))
+    with applied([fix]):
+        assert (thing.limit, thing.other, thing.half, thing.name()) == (4, 5, 2.5, "thing of base")
+        assert thing.below(3) and module.Thing.Part.size == 2
+    assert (thing.limit, thing.name(), module.Thing.Part.size) == (3, "base", 1)
+    assert not hasattr(thing, "other") and not hasattr(module.Thing, "half") and not thing.below(3)
+    with applied([fix]):
+        recorder = ExecutedLines([fix])
+    assert recorder.by_fix == {"fix": frozenset()}, "any code may have read the value"
+
+
+def test_a_fix_may_change_the_arguments_of_a_function(module: ModuleType, patch: Patch) -> None:
+    one, table = module.one, module.TABLE
+    fix = patch(
+        ("def one(x):\n    y = x + 1", "def one(x, z=LIMIT, *, w=0):\n    y = x + z + w"),
+        (
+            "    def method(self, x):\n        total = 0",
+            "    def method(self, x, first=0):\n        total = first",
+        ),
+        ("def two(x):\n", "def two(x=4):\n"),
+    )
+    with applied([fix]):
+        assert (one(1), one(1, 2), one(1, w=5), module.Thing().method(3, first=10)) == (4, 3, 9, 13)
+        assert table["two"]() == 8
+    assert (one(1), module.Thing().method(3)) == (2, 3)
+    with pytest.raises(TypeError):
+        one(1, 2)
+    with pytest.raises(TypeError):
+        table["two"]()
+
+
 @pytest.mark.parametrize(
     ("changes", "base", "what"),
     [
         ([("x + 1", "x + 5")], SOURCE.replace("x + 1", "x + 1 + 0"), "not fit"),
-        ([("LIMIT = 3", "LIMIT = 4")], SOURCE, "in no function: LIMIT = 4"),
-        ([("def one(x)", "def one(x, z=0)")], SOURCE, "in no function"),
-        ([("    x,\n", "    x,\n    z=0,\n")], SOURCE, "arguments"),
+        ([("LIMIT = 3", "LIMIT = 4")], SOURCE, "cannot change this line: LIMIT = 4"),
+        ([("@register", "@functools.cache")], SOURCE, "cannot change this line: @functools.cache"),
         ([("x + 1", "x +")], SOURCE, "does not compile"),
         ([("return function(*args)", "return None")], SOURCE, "which variables a function captures"),
     ],

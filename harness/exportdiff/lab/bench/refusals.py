@@ -1,8 +1,9 @@
 """How often a path ends as refused, why, and which fixes refuse what plain torch does right.
 
-Every program runs on the same few cheap paths of mended torch. What a fix refuses there, and what differs,
-runs on plain torch as well. The results are written to a file, one line for each program. The next
-measurement with the same programs and the same fixes continues after them.
+Every program is exported once, on mended torch, in one of three ways in turn: other programs show more than
+the same program exported again. What a fix refuses there, and what differs, runs on plain torch as well.
+The results are written to a file, one line for each program. The next measurement with the same programs
+and the same fixes continues after them.
 """
 
 from __future__ import annotations
@@ -41,10 +42,11 @@ if TYPE_CHECKING:
     from exportdiff.lab.bench.context import Context
 
 PATHS = (
-    *("nonstrict:module", "nonstrict:unflatten", "strict:module", "strict:unflatten"),
-    "nonstrict+decompose:module",
+    ("nonstrict:module", "nonstrict:unflatten"),
+    ("strict:module", "strict:unflatten"),
+    ("nonstrict+decompose:module",),
 )
-"""The paths on which each program runs."""
+"""The paths of a program that share one export. Each program runs on one of these groups, in turn."""
 BATCH = 4
 PROGRAM_SECONDS = 120.0
 SHOWN = 100
@@ -89,7 +91,7 @@ def measure(context: Context) -> Result:
     """Judge programs until the time is over, after those that the file has."""
     if context.corpora is None:
         return Result((Figure("refused", None, note="there is no corpora/ here"),))
-    job = Job(context.seed, select_paths(PATHS), corpora=context.corpora)
+    job = Job(context.seed, (), corpora=context.corpora)
     known = knowledge(context.corpora)
     records = Records(_file(context, known))
     interrupted = False
@@ -106,7 +108,7 @@ def _file(context: Context, known: Knowledge) -> pathlib.Path | None:
     if context.programs is None:
         return None
     texts = sorted(f"{fix.patch}\n{fix.diff}" for fix in known.usable_fixes)
-    digest = hashlib.sha256("\0".join((torch_version(), *texts)).encode()).hexdigest()[:8]
+    digest = hashlib.sha256("\0".join((torch_version(), str(PATHS), *texts)).encode()).hexdigest()[:8]
     return context.programs / f"refusals-{context.seed}-{digest}.ndjson"
 
 
@@ -170,7 +172,8 @@ def judge_batch(job: Job, indices: Sequence[int]) -> tuple[Judged, ...]:
 def _judged(job: Job, index: int, known: Knowledge) -> Judged:
     source, _ = drawn(job, index)
     case = case_from_source(source)
-    mended = judge_case(case, job.paths, fix_refusals(known.usable_fixes))
+    paths = select_paths(PATHS[index % len(PATHS)])
+    mended = judge_case(case, paths, fix_refusals(known.usable_fixes))
     if not mended.valid:
         return Judged(index)
     refused = [each for each in mended.paths if each.status == "unsupported"]

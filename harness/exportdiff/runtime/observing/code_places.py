@@ -23,7 +23,7 @@ from exportdiff.core.own_code import PACKAGE
 from exportdiff.core.torch_versions.running import line_numbers
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
     from types import FrameType, TracebackType
 
 _OURS = (str(pathlib.Path(torch.__file__).parent), str(PACKAGE))
@@ -184,9 +184,19 @@ def _generated_node(frame: FrameType, line: int) -> fx.Node | None:
     return nodes[number] if number is not None and number < len(nodes) else None
 
 
+def module_stack(node: fx.Node) -> Mapping[str, tuple[str, object]]:
+    """Return the modules that export has recorded in a node, the innermost last; empty if it names none.
+
+    Each has a key, its path and its class. A pass of torch (torch/_export/passes/_node_metadata_hook.py)
+    gives operators on sizes a module that does not exist: it counts as none.
+    """
+    stack = node.meta.get("nn_module_stack") or {}
+    return {} if next(iter(stack), "").startswith("_empty_nn_module_stack") else stack
+
+
 def node_place(node: fx.Node) -> CodePlace:
     """Return the place that export has recorded in a node."""
-    stack = list((node.meta.get("nn_module_stack") or {}).values())
+    stack = list(module_stack(node).values())
     module, number = None, None
     if stack:
         # ``sub.linear@1``: the second call of it.

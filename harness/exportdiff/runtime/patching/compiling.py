@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from exportdiff.runtime.patching.binding import names_read
 from exportdiff.runtime.patching.fix import FixError
+from exportdiff.runtime.patching.outside_functions import changed_classes, changed_signatures, changed_tables
 from exportdiff.runtime.patching.placing import Chunk
 from exportdiff.runtime.patching.source import lines_of, source_of
 
@@ -35,8 +36,12 @@ class Changed:
     """The lines of the patched file that fixes have changed, each with the name of the fix."""
     reads: tuple[tuple[CodeType, frozenset[str]], ...]
     """What the code of each changed or added function reads, see ``names_read``."""
-    members: tuple[tuple[str, CodeType], ...]
-    """The names of the module's sets that get further members, each with an expression of the whole set."""
+    tables: tuple[tuple[str, CodeType], ...]
+    """The names of the module's sets and dicts that get entries, each with an expression of these."""
+    classes: tuple[tuple[str, CodeType], ...]
+    """The qualified names of classes that get members, each with code that defines a class of these."""
+    defaults: tuple[tuple[Key, CodeType], ...]
+    """The functions with other arguments, each with an expression of its defaults: a tuple and a dict."""
 
 
 @cache
@@ -49,10 +54,24 @@ def changed_by(file: str, chunk: Chunk) -> Changed:
         whole = compile(text.source, file, "exec", source.flags, dont_inherit=True)
     except SyntaxError as error:
         raise FixError(f"{chunk.fix_names}: {file} does not compile: {error}") from None
+    tables = list(changed_tables(tree.body, text.added))
+    classes = list(changed_classes(tree.body, text.added))
+    new = [node for node in tree.body if _is_new(node, text.added)]
+    whole_statements = [
+        *new,
+        *(node for _, node, _ in tables),
+        *(each for _, one in classes for each in one.body),
+    ]
+    covered = {line for node in whole_statements for line in lines_of(node)}
+    defaults = {}
+    for name, node, pair in changed_signatures(tree.body, text.added):
+        first = lines_of(node).start
+        if name in source.first_lines:
+            text.origin.setdefault(first, source.first_lines[name])
+        if first in text.origin:
+            key = name, text.origin[first]
+            defaults[key] = compile(ast.Expression(pair), file, "eval", source.flags, dont_inherit=True)
     codes = []
-    covered = {line for node in tree.body if _is_new(node, text.added) for line in lines_of(node)}
-    sets = [(each, node) for node in tree.body if (each := _set_of(node)) and text.only_adds_to(node)]
-    covered |= {line for _, node in sets for line in lines_of(node)}
     for code, span in _functions(whole):
         touched = (text.added | text.next_to_removed) & span
         if touched and code.co_firstlineno in text.origin:
@@ -61,17 +80,28 @@ def changed_by(file: str, chunk: Chunk) -> Changed:
     outside = {line for line in text.added - covered if _is_code(text.lines[line])}
     if outside:
         raise FixError(
-            f"{chunk.fix_names}: {file}: this line is in no function: {text.lines[min(outside)].strip()}"
+            f"{chunk.fix_names}: {file}: a fix cannot change this line: {text.lines[min(outside)].strip()}"
         )
-    new = [node for node in tree.body if _is_new(node, text.added)]
-    body = ast.Module(new, [])
-    added = compile(body, file, "exec", dont_inherit=True) if new else None
-    functions = (*(code for _, code in codes), *_constants(added))
-    reads = tuple((code, names_read(code)) for code in functions)
+    added = compile(ast.Module(new, []), file, "exec", dont_inherit=True) if new else None
     members = tuple(
-        (name, compile(ast.Expression(value), file, "eval", dont_inherit=True)) for (name, value), _ in sets
+        (name, compile(ast.Module([alone], []), file, "exec", source.flags, dont_inherit=True))
+        for name, alone in classes
     )
-    return Changed(tuple(codes), added, chunk.fix_names, tuple(text.owners.items()), reads, members)
+    methods = (method for _, code in members for alone in _constants(code) for method in _constants(alone))
+    functions = (*(code for _, code in codes), *_constants(added), *methods)
+    return Changed(
+        tuple(codes),
+        added,
+        chunk.fix_names,
+        tuple(text.owners.items()),
+        tuple((code, names_read(code)) for code in functions),
+        tuple(
+            (name, compile(ast.Expression(entries), file, "eval", source.flags, dont_inherit=True))
+            for name, _, entries in tables
+        ),
+        members,
+        tuple(defaults.items()),
+    )
 
 
 def _constants(code: CodeType | None) -> Iterator[CodeType]:
@@ -89,8 +119,6 @@ class _Text:
         self.added: set[int] = set()
         self.next_to_removed: set[int] = set()
         """The lines before and after removed lines: the function that contains them changes."""
-        self.replaced: set[int] = set()
-        """The lines that stand where lines were removed, or the line after these."""
         self.origin: dict[int, int] = {}
         """Line number in the patched text -> line number in the installed file, for the unchanged lines."""
         self._first = self._next = chunk.start + 1
@@ -103,18 +131,11 @@ class _Text:
             self.added |= set(new)
             self.owners |= dict.fromkeys(new or (self._next,), owner)
             self.next_to_removed |= set() if edit.lines else {self._next - 1, self._next}
-            if edit.stop > edit.start:
-                self.replaced |= set(new) or {self._next}
             for line in edit.lines:
                 self._append(line)
             at = edit.stop
         self._keep(old, at, chunk.stop)
         self.source = "\n" * (self._first - 1) + "\n".join(self.lines.values()) + "\n"
-
-    def only_adds_to(self, node: ast.stmt) -> bool:
-        """Whether lines were added to a statement, and none was removed from it."""
-        lines = set(lines_of(node))
-        return bool(lines & self.added) and not lines & self.replaced
 
     def _append(self, line: str) -> None:
         self.lines[self._next] = line
@@ -136,18 +157,6 @@ def _is_new(node: ast.stmt, added: set[int]) -> bool:
     if isinstance(node, ast.Import | ast.ImportFrom):
         return bool(lines & added)
     return isinstance(node, ast.FunctionDef) and lines <= added
-
-
-def _set_of(node: ast.stmt) -> tuple[str, ast.Set] | None:
-    """Return the name of the set that ``NAME = {...}`` or ``NAME.update({...})`` gives members, and these."""
-    match node:
-        case ast.Assign(targets=[ast.Name(id=name)], value=ast.Set() as value):
-            return name, value
-        case ast.AnnAssign(target=ast.Name(id=name), value=ast.Set() as value):
-            return name, value
-        case ast.Expr(ast.Call(ast.Attribute(ast.Name(id=name), "update"), [ast.Set() as value], [])):
-            return name, value
-    return None
 
 
 def added_names(module: ModuleType, own: Mapping[str, object], changed: Changed) -> dict[str, object]:

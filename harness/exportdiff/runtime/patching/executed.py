@@ -7,7 +7,7 @@ from collections import defaultdict
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from exportdiff.runtime.patching.fixes import changed_lines
+from exportdiff.runtime.patching.fixes import changed_lines, fixes_of_values
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -25,6 +25,7 @@ class ExecutedLines:
     def __init__(self, fixes: Collection[Fix]) -> None:
         """``fixes``: those that are installed while lines are recorded. Raises FixError."""
         self._lines_of = changed_lines(fixes)
+        self._always = fixes_of_values(fixes)
         self._ran: dict[CodeType, set[int]] = defaultdict(set)
 
     @contextmanager
@@ -39,8 +40,11 @@ class ExecutedLines:
 
     @property
     def by_fix(self) -> dict[str, frozenset[Line]]:
-        """The changed lines that ran. If only unchanged lines of a fix's functions ran, its set is empty."""
-        found: dict[str, set[Line]] = defaultdict(set)
+        """The changed lines that ran. If only unchanged lines of a fix's functions ran, its set is empty.
+
+        So is that of a fix that changes a value, such as a table: any code may have read it.
+        """
+        found: dict[str, set[Line]] = defaultdict(set, {fix: set() for fix in self._always})
         for code, ran in self._ran.items():
             owners = self._lines_of[id(code)]
             for line, fix in owners.items():

@@ -15,12 +15,13 @@ from typing import TYPE_CHECKING
 
 from exportdiff.core.torch_versions import torch_version
 from exportdiff.runtime.patching.binding import check_bound
-from exportdiff.runtime.patching.code import exchanged
+from exportdiff.runtime.patching.code import Defaults, exchanged
 from exportdiff.runtime.patching.compiling import added_names
 from exportdiff.runtime.patching.fix import Fix, FixError, read_candidates, read_fix
 from exportdiff.runtime.patching.live import live_functions
 from exportdiff.runtime.patching.plan import plan_of, remember_plan
 from exportdiff.runtime.patching.replaceable import calls_with_old_code, is_nested, outermost
+from exportdiff.runtime.patching.setting import Entries, classes_with, tables_with
 
 if TYPE_CHECKING:
     import pathlib
@@ -101,13 +102,14 @@ def applied(fixes: Collection[Fix]) -> Iterator[None]:
     patched = _patched(_ordered(fixes))
     missing = object()
     before = [(space, name, space.get(name, missing)) for space, name, _ in patched.names]
-    joined = [(members, further - members) for members, further in patched.members]
     try:
         for space, name, value in patched.names:
             space[name] = value
-        for members, further in joined:
-            members |= further
-        with exchanged(patched.codes):
+        with (
+            tables_with(patched.tables),
+            classes_with(patched.classes),
+            exchanged(patched.codes, patched.defaults),
+        ):
             forget_predictions()
             forget_loaded_structures()
             yield
@@ -115,8 +117,6 @@ def applied(fixes: Collection[Fix]) -> Iterator[None]:
         for space, name, value in before:
             if value is not missing:
                 space[name] = value
-        for members, further in joined:
-            members -= further
         forget_predictions()
         forget_loaded_structures()
 
@@ -143,18 +143,32 @@ def changed_lines(fixes: Collection[Fix]) -> Mapping[int, Mapping[int, str]]:
     return _patched(_ordered(fixes)).lines_of
 
 
+def fixes_of_values(fixes: Collection[Fix]) -> frozenset[str]:
+    """Return the fixes that also change what any code may read: tables, members of classes, defaults.
+
+    Raises FixError.
+    """
+    return _patched(_ordered(fixes)).of_values
+
+
 @dataclass(frozen=True)
 class _Patched:
     codes: tuple[tuple[FunctionType, CodeType], ...]
     """The changed functions, each with its new code."""
     names: tuple[tuple[dict[str, object], str, object], ...]
     """The new functions and imports: the namespace of a module, a name, and its value."""
+    defaults: tuple[tuple[FunctionType, Defaults], ...]
+    """The functions with other arguments, each with its new defaults."""
+    tables: tuple[Entries, ...]
+    """The sets and dicts of torch that get entries, each with these."""
+    classes: tuple[tuple[ModuleType, type, CodeType], ...]
+    """The classes that get members: their modules, the classes, and code that defines a class of these."""
     fixes_of: Mapping[int, tuple[str, ...]]
     """The fixes that changed a code object, by its ``id``, because several fixes may have equal code."""
-    members: tuple[tuple[set[object], frozenset[object]], ...]
-    """The sets of torch that get further members, each with the members that it should have."""
     lines_of: Mapping[int, Mapping[int, str]]
     """The lines of a code object that fixes have changed, each with the name of the fix; by its ``id``."""
+    of_values: frozenset[str]
+    """The fixes with tables, classes or defaults."""
 
 
 _ADDED: dict[str, set[str]] = {}
@@ -170,7 +184,9 @@ def _patched(fixes: tuple[Fix, ...]) -> _Patched:
     names: list[tuple[dict[str, object], str, object]] = []
     fixes_of: dict[int, tuple[str, ...]] = {}
     lines_of: dict[int, Mapping[int, str]] = {}
-    members: list[tuple[set[object], frozenset[object]]] = []
+    defaults: list[tuple[FunctionType, Defaults]] = []
+    tables: list[Entries] = []
+    classes: list[tuple[ModuleType, type, CodeType]] = []
     for path, chunks in plan.items():
         module = modules[path]
         ours = _ADDED.setdefault(module.__name__, set())
@@ -182,7 +198,10 @@ def _patched(fixes: tuple[Fix, ...]) -> _Patched:
         readable = {**vars(builtins), **bound}
         functions_of = live[str(module.__file__)]
         earlier = calls_with_old_code(
-            path, [each for changed in chunks for each in changed.codes], functions_of
+            path,
+            [each for changed in chunks for each in changed.codes],
+            functions_of,
+            {key for changed in chunks for key, _ in changed.defaults},
         )
         for changed in chunks:
             here, lines = tuple(changed.fix_names.split(", ")), dict(changed.lines)
@@ -197,8 +216,17 @@ def _patched(fixes: tuple[Fix, ...]) -> _Patched:
                 codes.extend((function, code) for function in functions)
                 fixes_of |= dict.fromkeys(map(id, _inside(code)), here)
                 lines_of |= {id(each): lines for each in _inside(code)}
-            for name, expression in changed.members:
-                members.append((module.__dict__[name], frozenset(eval(expression, dict(bound)))))
+            for key, expression in changed.defaults:
+                pair = eval(expression, dict(bound))
+                defaults.extend((function, pair) for function in functions_of.get(key, ()))
+            for name, expression in changed.tables:
+                tables.append((module.__dict__[name], eval(expression, dict(bound))))
+            for name, definition in changed.classes:
+                place = f"{changed.fix_names}: {path}, {name}"
+                classes.append((module, _class_named(name, own, place), definition))
+                for code in _inside(definition):
+                    check_bound(place, reads.get(code, ()), [], readable)
+                    fixes_of[id(code)], lines_of[id(code)] = here, lines
             for name, value in added[id(changed)].items():
                 if isinstance(value, FunctionType) and value.__globals__ is module.__dict__:
                     place = f"{changed.fix_names}: {path}, {name}"
@@ -207,7 +235,32 @@ def _patched(fixes: tuple[Fix, ...]) -> _Patched:
                     fixes_of |= dict.fromkeys(map(id, _inside(value.__code__)), here)
                     lines_of |= {id(each): lines for each in _inside(value.__code__)}
                 names.append((module.__dict__, name, value))
-    return _Patched(tuple(codes), tuple(names), fixes_of, tuple(members), lines_of)
+    of_values = [
+        each.fix_names.split(", ")
+        for chunks in plan.values()
+        for each in chunks
+        if each.tables or each.classes or each.defaults
+    ]
+    return _Patched(
+        tuple(codes),
+        tuple(names),
+        tuple(defaults),
+        tuple(tables),
+        tuple(classes),
+        fixes_of,
+        lines_of,
+        frozenset(name for names in of_values for name in names),
+    )
+
+
+def _class_named(name: str, own: Mapping[str, object], place: str) -> type:
+    first, *rest = name.split(".")
+    found = own.get(first)
+    for each in rest:
+        found = getattr(found, each, None)
+    if not isinstance(found, type):
+        raise FixError(f"{place}: this torch has no such class")
+    return found
 
 
 def _check_names(path: str, added: Iterable[tuple[str, Mapping[str, object]]]) -> None:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 Plan: TypeAlias = "dict[str, tuple[Changed, ...]]"
 """The changes to each file, by the file's path in PyTorch's repository."""
 
-_OWN = ("plan", "compiling", "binding", "placing", "aligning", "statements")
+_OWN = ("plan", "compiling", "outside_functions", "binding", "placing", "aligning", "statements")
 """The files of this package that compute the plan."""
 
 _PLANS: dict[tuple[Fix, ...], Plan] = {}

@@ -5,8 +5,13 @@ import __future__
 
 import ast
 import pathlib
+from collections import Counter
 from dataclasses import dataclass
 from functools import cache
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
 
 
 @dataclass(frozen=True)
@@ -20,6 +25,11 @@ class Source:
     """The line of the first function or class; the imports are above it."""
     flags: int
     """The compiler flags of the file's ``from __future__`` imports."""
+    first_lines: Mapping[str, int]
+    """Where each function of the module or of its classes starts, counted from 1, by qualified name.
+
+    A name that is defined twice is not there.
+    """
 
 
 @cache
@@ -38,7 +48,17 @@ def source_of(file: str) -> Source:
     lines = tuple(text.splitlines())
     definitions = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
     first = (lines_of(node).start - 1 for node in tree.body if isinstance(node, definitions))
-    return Source(lines, tuple(spans), next(first, len(lines)), flags)
+    starts = Counter(name for name, _ in _functions(tree.body))
+    first_lines = {name: line for name, line in _functions(tree.body) if starts[name] == 1}
+    return Source(lines, tuple(spans), next(first, len(lines)), flags, first_lines)
+
+
+def _functions(body: Iterable[ast.stmt], prefix: str = "") -> Iterator[tuple[str, int]]:
+    for node in body:
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            yield f"{prefix}{node.name}", lines_of(node).start
+        elif isinstance(node, ast.ClassDef):
+            yield from _functions(node.body, f"{prefix}{node.name}.")
 
 
 def lines_of(node: ast.stmt) -> range:

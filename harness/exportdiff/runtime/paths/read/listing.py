@@ -11,6 +11,7 @@ import torch.fx._pytree as fx_pytree
 from torch import fx, nn
 from torch.utils import _pytree as pytree
 
+from exportdiff.runtime.observing.code_places import module_stack
 from exportdiff.runtime.observing.graphs import Listing, ModuleFrame, Step
 from exportdiff.runtime.paths.read.effects import does_nothing, effects_of
 from exportdiff.runtime.paths.read.normal_forms import (
@@ -258,8 +259,6 @@ class Reader:
 _DEPTH = 50
 _GLUE: frozenset[Any] = frozenset({fx_pytree.tree_flatten_spec, pytree.tree_unflatten, pytree.tree_flatten})
 """How the graphs of modules with preserved signatures flatten and unflatten their arguments."""
-_NOWHERE = "_empty_nn_module_stack"
-"""The module that torch/_export/passes/_node_metadata_hook.py names for operators on sizes."""
 _REGIONS = frozenset({"wrap_with_set_grad_enabled", "wrap_with_autocast"})
 
 
@@ -310,8 +309,8 @@ def _changed(step: Step, bodies: list[_Body]) -> list[Operand | None]:
 
 def _recorded(node: fx.Node) -> Frames | None:
     """Return the call stack that export recorded for a node."""
-    stack = node.meta.get("nn_module_stack")
-    if not stack or next(iter(stack)).startswith(_NOWHERE):
+    stack = module_stack(node)
+    if not stack:
         return None
     return tuple([ModuleFrame(path, key) for key, (path, _) in stack.items() if path])
 

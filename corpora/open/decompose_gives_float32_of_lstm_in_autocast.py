@@ -3,8 +3,16 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD144"
 # title = "run_decompositions: nn.LSTM within autocast gives float32 instead of bfloat16"
-# variant-of = "export_predicts_float32_for_lstm_in_autocast"
+# harm = "silently wrong"
+# reach = "occasional"
+# reach-because = "an LSTM in an autocast block, decomposed: another dtype"
+# topics = ["autocast", "recurrent"]
+# cause = """
+# Eager runs the LSTM of oneDNN (MKL-DNN), for which autocast has a rule. run_decompositions traces with
+# oneDNN off (`_ignore_backend_decomps`), so that the LSTM is decomposed. Its state is float32, and so are
+# its results. The decomposition should cast the state as autocast does."""
 # path = "nonstrict+decompose:module@cpu"
 # check = "outputs"
 # kind = "mismatch"
@@ -13,7 +21,9 @@
 # trigger = ["region.autocast"]
 # upstream = "https://github.com/pytorch/pytorch/issues/137274"
 # upstream-match = "symptom"
+# upstream-searched = "2026-11-26"
 # at-fault = "torch/export/_trace.py, _ignore_backend_decomps: torch.backends.mkldnn.set_flags(False)"
+# workaround = "none: a cast of the result gives the dtype of eager, but the LSTM computes in float32"
 #
 # [tool.exportdiff.versions]
 # "2.13.0" = "shows"
@@ -22,6 +32,7 @@
 
 Eager runs the LSTM of oneDNN (MKL-DNN), for which autocast has a rule. run_decompositions traces with oneDNN
 off (`_ignore_backend_decomps`), so that the LSTM is decomposed. Its state is float32, and so are its results.
+The decomposition should cast the state as autocast does.
 
 Needs a processor with AVX-512: on others, oneDNN has no LSTM in bfloat16, and eager raises, too.
 """
@@ -39,7 +50,7 @@ class Model(nn.Module):
 
     def forward(self, x):
         with torch.autocast("cpu", dtype=torch.bfloat16):
-            return self.rnn(x)[0]
+            return self.rnn(x)[0]  # first difference
 
 
 def make():

@@ -3,16 +3,8 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# id = "XD144"
 # title = "torch.export: the graph records float32 for nn.LSTM within autocast; the result is bfloat16"
-# harm = "silently wrong"
-# reach = "occasional"
-# reach-because = "an LSTM in an autocast block: metadata, and the decomposed program, say float32"
-# topics = ["autocast", "recurrent"]
-# cause = """
-# Eager runs the LSTM of oneDNN (MKL-DNN), for which autocast has a rule. Export traces with oneDNN off
-# (`_ignore_backend_decomps`), so that the LSTM is decomposed, and the result is float32. The decomposed
-# program also returns float32."""
+# variant-of = "decompose_gives_float32_of_lstm_in_autocast"
 # path = "nonstrict:module@cpu"
 # check = "fake"
 # kind = "mismatch"
@@ -22,9 +14,7 @@
 # trigger = ["region.autocast"]
 # upstream = "https://github.com/pytorch/pytorch/issues/137274"
 # upstream-match = "symptom"
-# upstream-searched = "2026-11-26"
 # at-fault = "torch/export/_trace.py, _ignore_backend_decomps: torch.backends.mkldnn.set_flags(False)"
-# workaround = "none: a cast of the result helps what reads it; the record of the LSTM itself stays float32"
 #
 # [tool.exportdiff.versions]
 # "2.9.1" = "shows"
@@ -35,8 +25,7 @@
 """Within autocast, nn.LSTM returns bfloat16. The graph of the exported program records float32.
 
 Eager runs the LSTM of oneDNN (MKL-DNN), for which autocast has a rule. Export traces with oneDNN off
-(`_ignore_backend_decomps`), so that the LSTM is decomposed, and the result is float32. The decomposed program
-also returns float32.
+(`_ignore_backend_decomps`), so that the LSTM is decomposed, and the result is float32.
 
 Needs a processor with AVX-512: on others, oneDNN has no LSTM in bfloat16, and eager raises, too.
 """
