@@ -55,7 +55,7 @@ class Model(torch.nn.Module):
 
 
 def make():
-    return Model(), (torch.ones(3, 1, 4),)
+    return Model(), (torch.ones(1, 1, 4),)
 
 
 def show():
@@ -71,7 +71,7 @@ def make_workaround():
         def forward(self, x):
             return self.attention(x, x, x, need_weights=False)[0]
 
-    return Asking(), (torch.ones(3, 1, 4),)
+    return Asking(), (torch.ones(1, 1, 4),)
 
 
 if __name__ == "__main__":

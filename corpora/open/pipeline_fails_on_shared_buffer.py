@@ -4,14 +4,14 @@
 #
 # [tool.exportdiff]
 # id = "XD174"
-# title = "torch.distributed.pipelining: AssertionError if two modules share a non-persistent buffer"
+# title = "pipeline: AttributeError if two layers share a non-persistent buffer"
 # harm = "obscure error"
 # reach = "occasional"
-# reach-because = "a table in a non-persistent buffer that two modules share"
+# reach-because = "a table of positions or a mask, in a non-persistent buffer that layers share"
 # topics = ["tied-weights", "buffers"]
 # cause = """
 # `Pipe._from_traced` takes the names of buffers from `named_buffers()`, which gives only one name of each
-# tensor: a.table. Export lets the graph read b.table, so that the stage has no module `a`. It should pass
+# tensor: 0.table. The second layer reads it as 1.table, which the stage does not have. It should pass
 # remove_duplicate=False."""
 # path = "pipeline:stages@cpu"
 # check = "outputs"
@@ -22,9 +22,9 @@
 #         "outputs",
 #         "crash",
 #         "lower",
-#         "AssertionError",
-#         "_IR.py:from_tracing",
+#         "AttributeError",
 #         "_IR.py:_from_traced",
+#         "unflatten.py:_sink_params",
 #         "unflatten.py:_sink_params",
 #     ],
 # ]
@@ -42,10 +42,10 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""Two modules share a non-persistent buffer. `pipeline` raises "Attribute 'a' not found in model".
+"""Two layers share a non-persistent buffer. `pipeline` raises AttributeError: no attribute 'table'.
 
 `Pipe._from_traced` takes the names of buffers from `named_buffers()`, which gives only one name of each
-tensor: a.table. Export lets the graph read b.table, so that the stage has no module `a`. It should pass
+tensor: 0.table. The second layer reads it as 1.table, which the stage does not have. It should pass
 remove_duplicate=False.
 """
 
@@ -56,19 +56,18 @@ from torch import nn
 from torch.distributed.pipelining import pipeline
 
 
-class Model(nn.Module):
-    def __init__(self):
+class Layer(nn.Module):
+    def __init__(self, table):
         super().__init__()
-        self.a, self.b = nn.Module(), nn.Module()
-        self.a.register_buffer("table", torch.ones(1), persistent=False)
-        self.b.register_buffer("table", self.a.table, persistent=False)
+        self.register_buffer("table", table, persistent=False)
 
     def forward(self, x):
-        return x + self.a.table
+        return x + self.table
 
 
 def make():
-    return Model(), (torch.ones(1),)
+    table = torch.ones(1)
+    return nn.Sequential(Layer(table), Layer(table)), (torch.ones(1),)
 
 
 def show():
@@ -77,18 +76,9 @@ def show():
 
 
 def make_workaround():
-    """Register the buffer in one module, and read it there."""
-
-    class Once(nn.Module):
-        def __init__(self):
-            super().__init__()
-            self.a, self.b = nn.Module(), nn.Module()
-            self.a.register_buffer("table", torch.ones(1), persistent=False)
-
-        def forward(self, x):
-            return x + self.a.table
-
-    return Once(), (torch.ones(1),)
+    """Give each layer a copy of the tensor."""
+    table = torch.ones(1)
+    return nn.Sequential(Layer(table), Layer(table.clone())), (torch.ones(1),)
 
 
 if __name__ == "__main__":
@@ -96,8 +86,8 @@ if __name__ == "__main__":
     sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)
     try:
         show()
-    except AssertionError as error:
-        if "not found in model" not in str(error):
+    except AttributeError as error:
+        if "has no attribute 'table'" not in str(error):
             raise
         sys.exit(f"BUG: eager raises nothing, pipeline raises {error!r}")
     print("ok: neither eager nor pipeline raises")

@@ -4,10 +4,10 @@
 #
 # [tool.exportdiff]
 # id = "XD176"
-# title = "pipeline: RuntimeError for a model with a no_grad block or a torch.cond"
+# title = "pipeline: RuntimeError for a model with a no_grad block"
 # harm = "obscure error"
 # reach = "everyday"
-# reach-because = "a no_grad block: no pipeline can be made"
+# reach-because = "a no_grad block, as in a rotary embedding"
 # evidence = ["zoo:transformers/llama"]
 # topics = ["no-grad", "control-flow"]
 # cause = """

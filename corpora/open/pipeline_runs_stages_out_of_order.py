@@ -28,7 +28,7 @@
 # fix = "pipeline_keeps_order_of_stages"
 # upstream = ""
 # upstream-searched = "2026-11-26"
-# at-fault = "torch/distributed/pipelining/_IR.py, Pipe._from_traced: split_module(...) as it is called"
+# at-fault = "torch/distributed/pipelining/_IR.py, Pipe._from_traced: no keep_original_order=True"
 # workaround = "code"
 #
 # [tool.exportdiff.versions]

@@ -10,9 +10,9 @@
 # reach-because = "a model that returns its hidden states and its logits"
 # topics = ["containers"]
 # cause = """
-# A stage sends a result to the stages that use it. `find_dst_rank` ignores that the model itself may return
-# this result. A schedule returns only the results of the last stage, and computes the loss from them. So a
-# result of an earlier stage is lost, without an error. `pipeline` should refuse to split such a model."""
+# A stage sends a result to the stages that use it. `_create_act_send_info` ignores that the model itself may
+# return this result. A schedule returns only the results of the last stage, and computes the loss from them.
+# So a result of an earlier stage is lost, without an error. Such a model should be refused."""
 # path = "pipeline:scheduled@cpu"
 # check = "outputs"
 # kind = "mismatch"
@@ -21,7 +21,7 @@
 # fix = "pipeline_refuses_results_of_earlier_stages"
 # upstream = ""
 # upstream-searched = "2026-11-26"
-# at-fault = "torch/distributed/pipelining/stage.py, _PipelineStage.find_dst_rank: 'output' counts as no user"
+# at-fault = "torch/distributed/pipelining/stage.py, _PipelineStage._create_act_send_info: forgets the output"
 # workaround = "code"
 #
 # [tool.exportdiff.versions]
@@ -33,9 +33,9 @@
 # ///
 """The model returns its logits and its hidden states. After the split, a schedule returns only the logits.
 
-A stage sends a result to the stages that use it. `find_dst_rank` ignores that the model itself may return
-this result. A schedule returns only the results of the last stage, and computes the loss from them. So a
-result of an earlier stage is lost, without an error. `pipeline` should refuse to split such a model.
+A stage sends a result to the stages that use it. `_create_act_send_info` ignores that the model itself may
+return this result. A schedule returns only the results of the last stage, and computes the loss from them.
+So a result of an earlier stage is lost, without an error. Such a model should be refused.
 """
 
 import sys

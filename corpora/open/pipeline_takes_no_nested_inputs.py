@@ -69,7 +69,7 @@ def show():
 
 
 def make_workaround():
-    """Take each tensor as an argument of its own."""
+    """Take each tensor as a separate argument."""
 
     class Flat(Model):
         def forward(self, first, second):

@@ -6,7 +6,7 @@
 # id = "XD180"
 # title = "preserve_module_call_signature: KeyError if the submodule raises and forward catches the error"
 # harm = "obscure error"
-# reach = "occasional"
+# reach = "contrived"
 # reach-because = "a model that tries one submodule, and takes another one if the first raises"
 # topics = ["exceptions"]
 # cause = """

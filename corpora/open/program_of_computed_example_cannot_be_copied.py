@@ -43,27 +43,29 @@ import torch
 from torch import nn
 
 
+class Head(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(2, 1)
+
+    def forward(self, x):
+        return self.linear(x)
+
+
 def make():
-    backbone, head = nn.Linear(3, 2), nn.Linear(2, 1)
-    return head, (backbone(torch.ones(1, 3)),)
+    backbone = nn.Linear(3, 2)
+    return Head(), (backbone(torch.ones(1, 3)),)
 
 
 def show():
     model, args = make()
-    copy.deepcopy(torch.export.export(model, (args[0].detach(),)))
-    ep = torch.export.export(model, args)
-    copy.deepcopy(ep)
+    copy.deepcopy(torch.export.export(model, args))
 
 
 def make_workaround():
     """Detach the example input."""
-
-    class Head(nn.Linear):
-        def forward(self, x):
-            return super().forward(x)
-
-    backbone, head = nn.Linear(3, 2), Head(2, 1)
-    return head, (backbone(torch.ones(1, 3)).detach(),)
+    backbone = nn.Linear(3, 2)
+    return Head(), (backbone(torch.ones(1, 3)).detach(),)
 
 
 if __name__ == "__main__":

@@ -4,10 +4,10 @@
 #
 # [tool.exportdiff]
 # id = "XD182"
-# title = "torch.export.load: SpecViolationError if a no_grad block only updates something"
+# title = "torch.export.load: SpecViolationError if a no_grad block only updates a buffer"
 # harm = "obscure error"
 # reach = "occasional"
-# reach-because = "a no_grad block that only updates something: a saved program cannot be loaded"
+# reach-because = "a statistic that forward updates under no_grad, as a counter or a moving average"
 # topics = ["no-grad", "buffers"]
 # cause = """
 # The node of such a block has an empty tuple for its result. `deserialize_outputs` returns early if there are
@@ -40,7 +40,7 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""A no_grad block only updates the input. The program can be saved, but loading it raises SpecViolationError.
+"""A no_grad block only updates a buffer. The program can be saved, but loading it raises SpecViolationError.
 
 The node of such a block has an empty tuple for its result. `deserialize_outputs` returns early if there are
 no outputs, and does not set `meta["val"]`, which the verifier demands.
@@ -54,9 +54,14 @@ from torch._export.verifier import SpecViolationError
 
 
 class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("count", torch.zeros(1))
+
     def forward(self, x):
         with torch.no_grad():
-            x.add_(1)
+            self.count.add_(1)
+        return x * 2
 
 
 def make():
@@ -72,13 +77,14 @@ def show():
 
 
 def make_workaround():
-    """Update a detached view of the tensor instead of the tensor under no_grad."""
+    """Update the buffer without no_grad: it needs no gradient."""
 
-    class Detaching(Model):
+    class Counting(Model):
         def forward(self, x):
-            x.detach().add_(1)
+            self.count.add_(1)
+            return x * 2
 
-    return Detaching(), (torch.ones(1),)
+    return Counting(), (torch.ones(1),)
 
 
 if __name__ == "__main__":

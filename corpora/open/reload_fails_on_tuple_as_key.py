@@ -11,7 +11,7 @@
 # topics = ["containers"]
 # cause = """
 # The keys of a dict are saved as JSON, which has no tuples. A tuple is loaded as a list, which cannot be a
-# key. `_json_to_treespec` should make tuples of lists."""
+# key. `_json_to_treespec` should turn it into a tuple again."""
 # path = "nonstrict+reload:module@cpu"
 # check = "outputs"
 # kind = "crash"
@@ -42,7 +42,7 @@
 """The model returns a dict with a tuple as key. After save and load, each call raises TypeError.
 
 The keys of a dict are saved as JSON, which has no tuples. A tuple is loaded as a list, which cannot be a key.
-`_json_to_treespec` should make tuples of lists.
+`_json_to_treespec` should turn it into a tuple again.
 """
 
 import io

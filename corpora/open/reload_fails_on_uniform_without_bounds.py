@@ -51,7 +51,7 @@ from torch import nn
 
 class Model(nn.Module):
     def forward(self, x):
-        return x + torch.zeros(1).uniform_()
+        return x + torch.empty_like(x).uniform_()
 
 
 def make():
@@ -67,11 +67,11 @@ def show():
 
 
 def make_workaround():
-    """Draw with torch.rand."""
+    """Draw with torch.rand_like."""
 
     class Drawing(Model):
         def forward(self, x):
-            return x + torch.rand(1)
+            return x + torch.rand_like(x)
 
     return Drawing(), (torch.ones(1),)
 

@@ -4,10 +4,10 @@
 #
 # [tool.exportdiff]
 # id = "XD186"
-# title = "torch.export.save: a conjugated buffer is loaded without the conjugation"
+# title = "torch.export.load: a buffer saved as x.conj() comes back without the conjugation"
 # harm = "silently wrong"
 # reach = "occasional"
-# reach-because = "a conjugated buffer: silently another one after loading"
+# reach-because = "a buffer that is the conj() of a tensor, in a program that is saved"
 # topics = ["dtypes", "buffers"]
 # cause = """
 # conj() only sets a bit of the tensor. `_get_raw_tensor_bytes` writes the bytes of the storage, and the file
@@ -61,7 +61,7 @@ def show():
     file = io.BytesIO()
     torch.export.save(torch.export.export(model, args), file)
     file.seek(0)
-    return 1 - 2j, torch.export.load(file).module().buf.item()
+    return model.buf.item(), torch.export.load(file).module().buf.item()
 
 
 def make_workaround():
@@ -80,5 +80,5 @@ if __name__ == "__main__":
     sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)
     expected, got = show()
     bug = expected != got
-    print("BUG:" if bug else "ok:", f"the buffer is (1-2j) in eager, {got} after loading")
+    print("BUG:" if bug else "ok:", f"the buffer is {expected} in eager, {got} after loading")
     raise SystemExit(bug)

@@ -12,7 +12,7 @@
 # topics = ["views"]
 # cause = """
 # `serialize_tensor_meta` writes the offset to the file, but `deserialize_tensor_meta` makes the fake tensor
-# from sizes and strides only. A compiler that plans memory by the recorded metadata makes mistakes."""
+# from sizes and strides only. It should set the offset as well."""
 # path = "nonstrict+reload:module@cpu"
 # check = "fake"
 # kind = "mismatch"
@@ -38,7 +38,7 @@
 """In a loaded graph, all recorded tensors have storage offset 0: slices, inputs and state.
 
 `serialize_tensor_meta` writes the offset to the file, but `deserialize_tensor_meta` makes the fake tensor
-from sizes and strides only. A compiler that plans memory by the recorded metadata makes mistakes.
+from sizes and strides only. It should set the offset as well.
 """
 
 import io

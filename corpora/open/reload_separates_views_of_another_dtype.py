@@ -10,8 +10,8 @@
 # reach-because = "a buffer that views another one with another dtype, one of them written to"
 # topics = ["views", "buffers", "dtypes"]
 # cause = """
-# `group_weights` groups tensors by storage and dtype, so that the two are saved separately. It should group
-# them by storage only."""
+# `_save_raw_tensors` writes a file for each group of `group_weights`, which groups tensors by storage and
+# dtype. It should write one file for each storage."""
 # path = "nonstrict+reload:module@cpu"
 # check = "sharing"
 # kind = "mismatch"
@@ -19,7 +19,7 @@
 # signatures = [["sharing", "mismatch", "memory-no-longer-shared"]]
 # fix = "save_packs_all_dtypes_of_a_memory"
 # upstream = ""
-# at-fault = "torch/export/pt2_archive/_package_weights.py, group_weights: the dtype is part of the key"
+# at-fault = "torch/export/pt2_archive/_package.py, _save_raw_tensors: one file for each dtype of a storage"
 #
 # [tool.exportdiff.versions]
 # "2.9.1" = "other"
@@ -31,8 +31,8 @@
 """The buffer `bits` is a view of `values` as integers. After save and load, it no longer changes with
 `values`.
 
-`group_weights` groups tensors by storage and dtype, so that the two are saved separately. It should group
-them by storage only.
+`_save_raw_tensors` writes a file for each group of `group_weights`, which groups tensors by storage and
+dtype. It should write one file for each storage.
 """
 
 import io

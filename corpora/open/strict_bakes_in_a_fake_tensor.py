@@ -7,7 +7,7 @@
 # title = "torch.export(strict=True): a model that reads x.data returns fake tensors"
 # harm = "silently wrong"
 # reach = "occasional"
-# reach-because = "strict=True and x.data in forward(); export without strict refuses weight.data"
+# reach-because = "x.data in forward, in place of x.detach(), and strict=True"
 # topics = ["data-attribute"]
 # cause = """
 # For `.data`, Dynamo puts a call of `_get_data_attr` into its graph. This calls no operator, so that the

@@ -33,7 +33,7 @@
 # upstream-fix = "https://github.com/pytorch/pytorch/pull/185728"
 # upstream-searched = "2026-11-26"
 # at-fault = "torch/export/_trace.py, _rewrite_dynamo_tensor_constants: handles buffers only"
-# workaround = "none: keep the modules in an nn.ModuleList, which makes their parameters some of the model"
+# workaround = "none: use an nn.ModuleList, which also adds the parameters to the state of the model"
 #
 # [tool.exportdiff.versions]
 # "2.9.1" = "shows"

@@ -6,8 +6,8 @@
 # id = "XD339"
 # title = "torch.export(strict=True): the weights stay in memory when model and program are gone"
 # harm = "wrong later"
-# reach = "contrived"
-# reach-because = "a process that exports many models one after the other with strict=True runs out of memory"
+# reach = "occasional"
+# reach-because = "a process that exports many models, one after the other, with strict=True"
 # topics = ["copies"]
 # cause = """
 # fullgraph_capture writes the captured graph into the globals of a module of torch, and the hook that would

@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD207"
-# title = "torch.export(strict=True): records wrong module names once forward has set an attribute"
+# title = "torch.export(strict=True): wrong names for layers of a ModuleList after forward sets an attribute"
 # harm = "wrong later"
 # reach = "occasional"
 # reach-because = "a model that counts its calls and has a ModuleList: its layers get wrong names"

@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD208"
-# title = "unflatten of a strict export: skips operators of a submodule that has a no_grad block"
+# title = "unflatten of a strict export: skips operators before a no_grad block in a submodule"
 # harm = "silently wrong"
 # reach = "everyday"
 # reach-because = "a submodule with a no_grad block: unflatten skips operators"

@@ -3,7 +3,7 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# title = "pipeline: RuntimeError for a model with torch.cond, while_loop or map"
+# title = "pipeline: RuntimeError for a model with torch.cond"
 # variant-of = "pipeline_loses_bodies_of_regions"
 # path = "pipeline:stages@cpu"
 # check = "outputs"
