@@ -33,8 +33,8 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""If x is contiguous and y is transposed, `x // y` is contiguous, so a view of it works in eager. Export raises
-"Cannot view a tensor".
+"""If x is contiguous and y is transposed, `x // y` is contiguous, so a view of it works in eager. Export
+raises "Cannot view a tensor".
 
 The result has the strides of x. The decomposition `_floor_divide_float`, which predicts them, ends in
 `where(ne(b, 0), ...)`, whose result has the strides of its first operand, made from y. That operand should be

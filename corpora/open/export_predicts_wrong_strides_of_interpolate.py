@@ -7,7 +7,7 @@
 # title = "torch.export: nearest interpolation of a transposed signal, then view: \"Cannot view a tensor\""
 # harm = "obscure error"
 # reach = "occasional"
-# reach-because = "nearest interpolation of a signal whose first two dimensions are transposed, and a view of the result"
+# reach-because = "nearest interpolation of a transposed signal, and a view of the result"
 # topics = ["layout"]
 # cause = """
 # The decomposition `_upsample_nearest`, which predicts the strides, indexes the input. This keeps the order
@@ -36,8 +36,8 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""A signal is transposed, upsampled and viewed as a vector. The result of nearest interpolation is contiguous,
-so this works in eager. Export raises "Cannot view a tensor".
+"""A signal is transposed, upsampled and viewed as a vector. The result of nearest interpolation is
+contiguous, so this works in eager. Export raises "Cannot view a tensor".
 
 The decomposition `_upsample_nearest`, which predicts the strides, indexes the input. This keeps the order of
 its first two dimensions. It makes the result contiguous, as the kernel does, but only for four and five

@@ -7,7 +7,7 @@
 # title = "torch.export: logical_and with a broadcast operand, then view: \"Cannot view a tensor\""
 # harm = "obscure error"
 # reach = "contrived"
-# reach-because = "logical_and of a transposed tensor and a broadcast one that is not boolean, and a view of the result"
+# reach-because = "logical_and of a transposed tensor and a broadcast one, not boolean, and a view of it"
 # topics = ["layout"]
 # cause = """
 # The reference, which predicts the strides, first broadcasts the operands, then compares each with 0. For
@@ -32,8 +32,8 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""logical_and of a tensor of one element and a transposed one has the strides of the transposed one, so a view
-of the result, transposed back, works in eager. Export raises "Cannot view a tensor".
+"""logical_and of a tensor of one element and a transposed one has the strides of the transposed one, so a
+view of the result, transposed back, works in eager. Export raises "Cannot view a tensor".
 
 The reference, which predicts the strides, first broadcasts the operands, then compares each with 0. For the
 broadcast operand, this makes a contiguous copy, and the result follows its strides. It should compare first.

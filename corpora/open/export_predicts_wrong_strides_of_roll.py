@@ -34,8 +34,8 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""roll of an image in channels last returns channels last on the CPU, so its pixels can be viewed as a vector in
-eager. Export raises "Cannot view a tensor".
+"""roll of an image in channels last returns channels last on the CPU, so its pixels can be viewed as a vector
+in eager. Export raises "Cannot view a tensor".
 
 The CPU kernel concatenates two slices, which keeps the memory format. `torch._refs.roll`, which predicts the
 strides, uses `index_select`, whose result is contiguous. It should concatenate as well.

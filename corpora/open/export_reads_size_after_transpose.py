@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD155"
-# title = "torch.export: reads a size after x.t_() instead of before it, if the model compares it with a number"
+# title = "torch.export: reads a size after x.t_() instead of before it, if the model compares it"
 # harm = "silently wrong"
 # reach = "occasional"
 # reach-because = "t_() on an input with a dynamic size that the model compares with a number"
@@ -33,8 +33,8 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""The model transposes its input in place, and makes a tensor with as many elements as the transposed input has
-rows. It adds them up if there are 3: eager gives 3. The program gives 2.
+"""The model transposes its input in place, and makes a tensor with as many elements as the transposed input
+has rows. It adds them up if there are 3: eager gives 3. The program gives 2.
 
 The number of rows of the transposed input is its second size before `t_()`. `track_tensor` makes the node
 that reads a size only when it is needed, here after `t_()` in the graph, where the second size is another.

@@ -23,7 +23,7 @@
 # upstream-fix = "https://github.com/pytorch/pytorch/pull/185564"
 # upstream-searched = "2026-11-26"
 # at-fault = "torch/fx/experimental/proxy_tensor.py, PythonKeyTracer.create_arg: lifts a new subclass"
-# workaround = "none: decorate __init__ with torch._export.wrappers.mark_subclass_constructor_exportable_experimental"
+# workaround = "none: only the private mark_subclass_constructor_exportable_experimental on __init__"
 #
 # [tool.exportdiff.versions]
 # "2.9.1" = "shows"

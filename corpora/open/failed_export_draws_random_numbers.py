@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD166"
-# title = "torch.export(strict=True): an export that fails in an operator changes the random numbers that follow"
+# title = "torch.export(strict=True): an export that fails in an operator changes later random numbers"
 # harm = "wrong later"
 # reach = "contrived"
 # reach-because = "a training run that first tried to export with an input of the wrong size"
@@ -30,8 +30,8 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""The input has the wrong size, so strict export fails. The first such failure of a process changes the random
-numbers that follow.
+"""The input has the wrong size, so strict export fails. The first such failure of a process changes the
+random numbers that follow.
 
 If an operator raises while strict export traces, `exportdb_error_message` imports the package of examples for
 the message. This creates random tensors with the global generator. It should not change the state of this
