@@ -69,8 +69,9 @@ def make():
 def show():
     model, args = make()
     module = torch.export.export(model, args).run_decompositions().module()
-    model(*args)
     module(*args)
+    model, args = make()
+    model(*args)
     return model.mean.requires_grad, module.mean.requires_grad
 
 
