@@ -67,8 +67,6 @@ def make_workaround():
 
     class Skipping(Model):
         def forward(self, x):
-            if self.training:
-                x = self.drop(x)
             return x.add_(1)
 
     return Skipping().eval(), (torch.zeros(1),)
