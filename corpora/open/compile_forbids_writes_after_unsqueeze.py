@@ -60,9 +60,9 @@ def make():
 
 def show():
     model, args = make()
-    model(*args).mul_(2)
+    expected = model(*args).mul_(2)
     model, args = make()
-    torch.compile(model, backend="aot_eager")(*args).mul_(2)
+    return expected, torch.compile(model, backend="aot_eager")(*args).mul_(2)
 
 
 def make_workaround():

@@ -4,14 +4,15 @@
 #
 # [tool.exportdiff]
 # id = "XD108"
-# title = "torch.export: RuntimeError if a parameter is assigned to an item of an integer tensor"
+# title = "torch.export: RuntimeError if a scalar parameter is assigned to a row of an integer tensor"
 # harm = "obscure error"
 # reach = "contrived"
 # reach-because = "a parameter that requires gradients written into integers"
 # topics = ["dtypes", "in-place"]
 # cause = """
 # derivatives.yaml calls `fill_.Tensor` differentiable also for integers, so that x gets a gradient history.
-# In eager, nothing uses it. Export runs one more operator for the assignment, which raises."""
+# From then on, a view of x raises, in eager as well. This model makes none, but export makes one for the
+# assignment. An integer tensor should get no history."""
 # path = "nonstrict:module@cpu"
 # check = "outputs"
 # kind = "crash"
@@ -31,11 +32,12 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""`x[0] = self.w` writes a parameter into an integer tensor. Eager runs; export says "Autograd not support
-dtype: Long".
+"""`x[0] = self.w` writes a scalar parameter into a row of an integer tensor. Eager runs; export says "Autograd
+not support dtype: Long".
 
-derivatives.yaml calls `fill_.Tensor` differentiable also for integers, so that x gets a gradient history. In
-eager, nothing uses it. Export runs one more operator for the assignment, which raises.
+derivatives.yaml calls `fill_.Tensor` differentiable also for integers, so that x gets a gradient history.
+From then on, a view of x raises, in eager as well. This model makes none, but export makes one for the
+assignment. An integer tensor should get no history.
 """
 
 import sys

@@ -45,11 +45,12 @@ BY_DEFAULT = (
     "pipeline:stages",
 )
 """The paths on which a model is judged by default: all listed ones that export, need no compiler, and show a
-bug of everyday or occasional code (severity A or B in the corpus). Six such paths are left out: nearly every
-model fails on them. On four, every ``nn.Sequential`` fails, as its argument is called ``input``
+bug of everyday or occasional code (severity A or B in the corpus). Seven such paths are left out: nearly
+every model fails on them. On four, every ``nn.Sequential`` fails, as its argument is called ``input``
 (copy_renames_argument_named_input). A program that was unflattened can never be copied
-(unflatten_leaves_program_uncopyable), and autocast around an export is never recorded
-(export_ignores_autocast_around_it).
+(unflatten_leaves_program_uncopyable), autocast around an export is never recorded
+(export_ignores_autocast_around_it), and strict export always keeps the weights in memory
+(strict_keeps_weights_in_memory).
 
 How fast the machine is changes nothing: a path that was not reached in time is *not judged*."""
 
