@@ -32,8 +32,8 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""`x[0] = self.w` writes a scalar parameter into a row of an integer tensor. Eager runs; export says "Autograd
-not support dtype: Long".
+"""`x[0] = self.w` writes a scalar parameter into a row of an integer tensor. Eager runs; export says
+"Autograd not support dtype: Long".
 
 derivatives.yaml calls `fill_.Tensor` differentiable also for integers, so that x gets a gradient history.
 From then on, a view of x raises, in eager as well. This model makes none, but export makes one for the
