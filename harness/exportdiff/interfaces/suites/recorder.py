@@ -177,7 +177,7 @@ def _with(call: JudgedCall, answer: object) -> JudgedCall:
         return replace(call, unjudgeable=answer)
     if answer is None:
         return replace(call, again=True)
-    report: Report = answer  # type: ignore[assignment]
+    report: Report = answer  # type: ignore[assignment]  # the only other kind of answer
     return replace(call, report=report)
 
 
