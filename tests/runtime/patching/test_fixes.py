@@ -446,6 +446,8 @@ def test_a_fix_may_change_the_arguments_of_a_function(module: ModuleType, patch:
         ([("LIMIT = 3", "LIMIT = 4")], SOURCE, "cannot change this line: LIMIT = 4"),
         ([("@register", "@functools.cache")], SOURCE, "cannot change this line: @functools.cache"),
         ([("x + 1", "x +")], SOURCE, "does not compile"),
+        ([('"two": 3', '"two": MISSING')], SOURCE, "NUMBERS: NameError"),
+        ([("def method(self, x)", "def method(self, x, first=limit)")], SOURCE, "Thing.method: NameError"),
         ([("return function(*args)", "return None")], SOURCE, "which variables a function captures"),
     ],
 )

@@ -11,7 +11,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
 from types import FunctionType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from exportdiff.core.torch_versions import torch_version
 from exportdiff.runtime.patching.binding import check_bound
@@ -217,10 +217,11 @@ def _patched(fixes: tuple[Fix, ...]) -> _Patched:
                 fixes_of |= dict.fromkeys(map(id, _inside(code)), here)
                 lines_of |= {id(each): lines for each in _inside(code)}
             for key, expression in changed.defaults:
-                pair = eval(expression, dict(bound))
+                pair = _evaluated(expression, bound, f"{changed.fix_names}: {path}, {key[0]}")
                 defaults.extend((function, pair) for function in functions_of.get(key, ()))
             for name, expression in changed.tables:
-                tables.append((module.__dict__[name], eval(expression, dict(bound))))
+                entries = _evaluated(expression, bound, f"{changed.fix_names}: {path}, {name}")
+                tables.append((module.__dict__[name], entries))
             for name, definition in changed.classes:
                 place = f"{changed.fix_names}: {path}, {name}"
                 classes.append((module, _class_named(name, own, place), definition))
@@ -251,6 +252,14 @@ def _patched(fixes: tuple[Fix, ...]) -> _Patched:
         lines_of,
         frozenset(name for names in of_values for name in names),
     )
+
+
+def _evaluated(expression: CodeType, bound: Mapping[str, object], place: str) -> Any:
+    """Return the value of an expression of a fix. Raises FixError if this torch cannot compute it."""
+    try:
+        return eval(expression, dict(bound))
+    except Exception as error:
+        raise FixError(f"{place}: {error!r}") from None
 
 
 def _class_named(name: str, own: Mapping[str, object], place: str) -> type:
