@@ -445,6 +445,11 @@ def test_a_fix_may_change_the_arguments_of_a_function(module: ModuleType, patch:
         ([("x + 1", "x + 5")], SOURCE.replace("x + 1", "x + 1 + 0"), "not fit"),
         ([("LIMIT = 3", "LIMIT = 4")], SOURCE, "cannot change this line: LIMIT = 4"),
         ([("@register", "@functools.cache")], SOURCE, "cannot change this line: @functools.cache"),
+        (
+            [("@register\n", "@register\n@functools.cache\n")],
+            SOURCE,
+            "cannot change this line: @functools.cache",
+        ),
         ([("x + 1", "x +")], SOURCE, "does not compile"),
         ([('"two": 3', '"two": MISSING')], SOURCE, "NUMBERS: NameError"),
         ([("def method(self, x)", "def method(self, x, first=limit)")], SOURCE, "Thing.method: NameError"),

@@ -10,7 +10,12 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from exportdiff.runtime.patching.binding import names_read
 from exportdiff.runtime.patching.fix import FixError
-from exportdiff.runtime.patching.outside_functions import changed_classes, changed_signatures, changed_tables
+from exportdiff.runtime.patching.outside_functions import (
+    changed_classes,
+    changed_signatures,
+    changed_tables,
+    decorator_lines,
+)
 from exportdiff.runtime.patching.placing import Chunk
 from exportdiff.runtime.patching.source import lines_of, source_of
 
@@ -77,6 +82,7 @@ def changed_by(file: str, chunk: Chunk) -> Changed:
         if touched and code.co_firstlineno in text.origin:
             codes.append(((code.co_qualname, text.origin[code.co_firstlineno]), code))
             covered |= touched
+    covered -= set(decorator_lines(tree.body, text.added))
     outside = {line for line in text.added - covered if _is_code(text.lines[line])}
     if outside:
         raise FixError(

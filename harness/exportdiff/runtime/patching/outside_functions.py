@@ -90,6 +90,15 @@ def changed_signatures(
                 yield f"{prefix}{node.name}", node, _defaults(node)
 
 
+def decorator_lines(body: Iterable[ast.stmt], added: Set[int]) -> Iterator[int]:
+    """Yield the lines of the decorators of existing functions, methods and classes: new code changes none."""
+    for node in body:
+        if isinstance(node, Definition | ast.ClassDef) and not added >= set(lines_of(node)):
+            yield from range(lines_of(node).start, node.lineno)
+        if isinstance(node, ast.ClassDef):
+            yield from decorator_lines(node.body, added)
+
+
 def _defaults(node: Definition) -> ast.expr:
     named = [
         (ast.Constant(arg.arg), value)
