@@ -116,7 +116,9 @@ def _forget_registered_containers() -> None:
 
 def _forget_finalizers_of_guards() -> None:
     """Drop the callbacks for the end of guarded objects: classes of torch live as long as the process."""
-    for finalizer, info in list(weakref.finalize._registry.items()):  # type: ignore[attr-defined]  # private
+    # A copy in one step: a list of the items can start the garbage collector, which removes finalizers meanwhile.
+    registry = weakref.finalize._registry.copy()  # type: ignore[attr-defined]  # private
+    for finalizer, info in registry.items():
         invalidate = getattr(info.func, "func", None)
         if getattr(invalidate, "__qualname__", "") == "CheckFunctionManager.invalidate":
             finalizer.detach()
