@@ -158,6 +158,21 @@ def test_the_suite_goes_on_as_without_the_recorder(tmp_path: pathlib.Path) -> No
     assert [str(each.path) for each in row.call.report.paths] == ["nonstrict:module@cpu"]
 
 
+class OnCuda(torch.Tensor):
+    is_cuda = True
+
+
+@pytest.mark.parametrize(("tensor", "outcomes"), [(torch.Tensor, ["agrees"]), (OnCuda, ["not judged"])])
+def test_only_tensors_on_cuda_need_a_process_that_can_use_it(
+    tensor: type[torch.Tensor], outcomes: list[str], tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(torch.cuda, "_is_in_bad_fork", lambda: True)
+    suite = recorded(
+        tmp_path, lambda: export(nn.ReLU(), (torch.ones(2).as_subclass(tensor),)), ("nonstrict:module",)
+    )
+    assert [row.call.outcome for row in suite.rows] == outcomes
+
+
 def test_a_call_whose_process_answered_nothing_is_counted() -> None:
     place = Place("torch.export.export", "test_a.py", 1, "test_a.py::test")
     lost = JudgedCall(place, None, unjudgeable=Unjudgeable("its process ended", "SIGSEGV"))

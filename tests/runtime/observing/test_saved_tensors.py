@@ -320,3 +320,15 @@ def test_a_part_without_memory_is_not_saved() -> None:
         fake = torch.ones(2)
     saved = SavedTensors([pair_of(fake, fake)])
     assert saved.is_unchanged() and saved.restore()
+
+
+def test_a_failed_export_in_inference_mode_leaves_torch_usable(case: Callable[[str], Case]) -> None:
+    """It leaves the Python dispatcher on: without an export that set it up, every operator raises."""
+    built = case(
+        "class Model(nn.Module):\n    def double(self, x):\n        return x * 2\n\n"
+        "    def forward(self, x):\n        with torch.inference_mode():\n"
+        "            return torch.utils.checkpoint.checkpoint(self.double, x, use_reentrant=False)\n"
+    )
+    verdict = judge(built, select_paths(["strict:module"]), ["purity"])
+    assert [each.signature[-1] for each in verdict.findings] == ["Python dispatcher"]
+    assert torch.equal(torch.ones(2) * 2, torch.full((2,), 2.0))

@@ -20,7 +20,7 @@ Reason: TypeAlias = Literal[
     "no values: fake, meta or uninitialized tensors",
     "the model or its inputs cannot be copied",
     "the arguments are not those of an export",
-    "CUDA was used before this call",
+    "tensors on CUDA: the copy of a process cannot use them",
     "eager raises, or disagrees with itself",
     "no path can judge it",
     "the time limit was reached",

@@ -67,8 +67,6 @@ def _with(report: Report, parts: list[tuple[Found, ...]]) -> Report:
 
 def _case(call: Call) -> Case:
     """Return the case of a call, or raise UnjudgeableError."""
-    if torch.cuda._is_in_bad_fork():
-        raise UnjudgeableError(Unjudgeable("CUDA was used before this call"))
     if not isinstance(call.model, nn.Module):
         raise UnjudgeableError(
             Unjudgeable("the model is not an nn.Module", f"it is a {type(call.model).__name__}")
@@ -77,6 +75,9 @@ def _case(call: Call) -> Case:
     tensors += pytree.tree_leaves((call.args, call.kwargs))
     if any(map(_has_no_values, tensors)):
         raise UnjudgeableError(Unjudgeable("no values: fake, meta or uninitialized tensors"))
+    # A GPU build of torch counts torch.cuda.is_available() as a use of CUDA: without tensors there, it is harmless.
+    if torch.cuda._is_in_bad_fork() and any(map(_is_on_cuda, tensors)):
+        raise UnjudgeableError(Unjudgeable("tensors on CUDA: the copy of a process cannot use them"))
     try:
         copy.deepcopy((call.model, call.args, call.kwargs))
     except Exception as error:
@@ -97,3 +98,7 @@ def _has_no_values(leaf: object) -> bool:
     if not isinstance(leaf, torch.Tensor):
         return False
     return isinstance(leaf, FakeTensor) or bool(is_lazy(leaf)) or leaf.is_meta
+
+
+def _is_on_cuda(leaf: object) -> bool:
+    return isinstance(leaf, torch.Tensor) and leaf.is_cuda

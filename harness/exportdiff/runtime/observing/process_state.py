@@ -67,6 +67,11 @@ def functorch_level() -> int:
     return torch._C._functorch.maybe_current_level() or 0
 
 
+def python_dispatcher() -> bool:
+    """Return whether operators are dispatched in Python, as while export traces; at other times each one raises."""
+    return torch._C._dispatch_tls_is_dispatch_key_included("PythonDispatcher")
+
+
 def exporting() -> bool:
     """Return whether torch believes that an export is running; False where torch has no such flag."""
     return hasattr(torch.compiler, "is_exporting") and torch.compiler.is_exporting()
@@ -105,6 +110,7 @@ SETTINGS: dict[str, Callable[[], object]] = {
     "dispatch modes": dispatch_modes,
     "function modes": function_modes,
     "functorch level": functorch_level,
+    "Python dispatcher": python_dispatcher,
     "whether export is running": exporting,
     "deterministic algorithms": deterministic_algorithms,
     THREADS: threads,
@@ -115,8 +121,9 @@ SETTINGS: dict[str, Callable[[], object]] = {
 
 
 def read_process_state() -> dict[str, object]:
-    """Return the settings of the whole process, by name."""
+    """Return the settings of the whole process, by name; then switch off the Python dispatcher."""
     state = {name: read() for name, read in SETTINGS.items() if name != RANDOM_STATE}
+    _switch_off_python_dispatcher()
     return {**state, RANDOM_STATE: read_random_state()}
 
 
@@ -154,6 +161,7 @@ def restore_modes() -> Iterator[None]:
     try:
         yield
     finally:
+        _switch_off_python_dispatcher()
         _global_buffer_registration_hooks.clear()
         _global_buffer_registration_hooks.update(hooks)
         if not is_dual and _dual_level_is_open():  # as one that fails inside of jvp
@@ -177,6 +185,13 @@ def restore_modes() -> Iterator[None]:
                 torch.set_autocast_dtype(device, before[1])
                 # It holds weights that were cast before; for another model they are wrong.
                 torch.clear_autocast_cache()
+
+
+def _switch_off_python_dispatcher() -> None:
+    """Let operators run again: a strict export that fails in inference mode leaves it on, and each one raises."""
+    if python_dispatcher():
+        for key in ("PythonDispatcher", "PreDispatch", "PythonTLSSnapshot", "Python"):
+            torch._C._dispatch_tls_set_dispatch_key_included(key, False)
 
 
 def _dual_level_is_open() -> bool:
