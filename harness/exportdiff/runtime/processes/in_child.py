@@ -37,8 +37,8 @@ def call_fresh(
 class ReusableWorker:
     """A process that runs one task after the other.
 
-    If a task killed it, or it has grown too large, the next task starts another process. Leaving the ``with``
-    block ends the process.
+    If a task killed it or raised an exception, or if it has grown too large, the next task starts another
+    process. Leaving the ``with`` block ends the process.
     """
 
     def __init__(self, growth: int = GROWTH, tasks: int | None = None) -> None:
@@ -84,7 +84,7 @@ class ReusableWorker:
             self.stop()
             raise
         self._done += 1
-        if isinstance(answer, Death) or self._done == self._tasks or self._has_grown(child):
+        if isinstance(answer, Death | TaskFailure) or self._done == self._tasks or self._has_grown(child):
             self.stop()
         return answer
 
