@@ -151,13 +151,14 @@ def test_a_deadline_holds_however_long_an_answer_may_take() -> None:
         child.receive(60, None, time.monotonic() + 0.2)
 
 
-def test_a_worker_is_reused_until_a_task_kills_it() -> None:
+def test_a_worker_is_reused_until_a_task_fails() -> None:
     with ReusableWorker() as worker:
         assert is_new(worker)
         first = worker.ask(60, own_pid)
         assert worker.ask(60, own_pid) == first and not is_new(worker)
         assert isinstance(worker.ask(60, fail), TaskFailure)
-        assert worker.ask(60, own_pid) == first
+        assert is_new(worker)  # the task may have left torch in any state
+        assert worker.ask(60, own_pid) != first
         assert worker.ask(60, abort) == Death("abort", "SIGABRT")
         assert is_new(worker)
         second = worker.ask(60, own_pid)
