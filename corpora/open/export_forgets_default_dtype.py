@@ -4,6 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD327"
+# former-ids = ["XD087"]
 # title = "torch.export: a tensor made without a dtype gets the default dtype of the call, not of the export"
 # harm = "silently wrong"
 # reach = "occasional"
@@ -18,7 +19,7 @@
 # kind = "mismatch"
 # status = "open"
 # signatures = [["outputs", "mismatch", "dtype", "fresh"]]
-# trigger = ["op.factory"]
+# fix = "record_dtype_of_new_tensors"
 # upstream = ""
 # upstream-searched = "2026-11-26"
 # workaround = "code"
