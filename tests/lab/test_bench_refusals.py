@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import pathlib
 from types import SimpleNamespace
+from typing import cast
 
 import pytest
 
+from exportdiff.core.finding import Finding
 from exportdiff.fuzzing.campaign.worker import Job
 from exportdiff.judging.results import PathResult, Status, Verdict
+from exportdiff.known.attribution.knowledge import Knowledge
+from exportdiff.known.attribution.wrong_refusals import regressed
 from exportdiff.lab.bench import refusals
 from exportdiff.lab.bench.refusals import Judged, Records, Refused, Wrong, judge_batch, result_of
 from exportdiff.runtime.patching.installed import installed
@@ -19,15 +23,26 @@ MODULE, UNFLATTEN, STRICT = PATHS
 
 
 def verdict(*statuses: tuple[Status, str]) -> Verdict:
-    results = (
+    """Return a verdict with these results; the reason of one that differs is its signature."""
+    results = tuple(
         PathResult(path, status, reason, message=f"says {reason}")
         for path, (status, reason) in zip(PATHS, statuses, strict=True)
     )
-    return Verdict(True, "", tuple(results), (), 0.0)
+    findings = [
+        SimpleNamespace(path=each.path, signature=each.reason) for each in results if each.status == "finding"
+    ]
+    return Verdict(True, "", results, tuple(cast(list[Finding], findings)), 0.0)
+
+
+def test_what_another_path_of_plain_torch_shows_is_no_fault_of_a_fix() -> None:
+    known = cast(Knowledge, SimpleNamespace(usable=()))
+    plain = verdict(("finding", "guard"), ("ok", ""), ("ok", ""))
+    mended = verdict(("finding", "guard"), ("finding", "guard"), ("finding", "value"))
+    assert [each.path for each in regressed(mended, plain, known)] == [STRICT]
 
 
 def test_what_a_fix_refuses_runs_on_plain_torch(monkeypatch: pytest.MonkeyPatch) -> None:
-    mended = verdict(("unsupported", "a_fix"), ("finding", ""), ("unsupported", "data-dependent"))
+    mended = verdict(("unsupported", "a_fix"), ("finding", "value"), ("unsupported", "data-dependent"))
     plain = verdict(("ok", ""), ("ok", ""), ("unsupported", "data-dependent"))
     asked: list[object] = []
 
@@ -40,9 +55,9 @@ def test_what_a_fix_refuses_runs_on_plain_torch(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(refusals, "judge_case", judge)
     (judged,) = judge_batch(Job(0, ()), (7,))
     assert installed() == frozenset()
-    assert asked == [select_paths(refusals.PATHS[7 % 3]), [MODULE, UNFLATTEN]]
+    assert asked == [select_paths(refusals.PATHS[7 % 3])] * 2
     assert [one.reason for one in judged.refused] == ["a_fix", "data-dependent"]
-    assert judged.wrong == (Wrong(MODULE, "a_fix", "says a_fix"), Wrong(UNFLATTEN, "", "says "))
+    assert judged.wrong == (Wrong(MODULE, "a_fix", "says a_fix"), Wrong(UNFLATTEN, "", "says value"))
     assert "def make()" in judged.source
 
 

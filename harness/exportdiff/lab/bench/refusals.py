@@ -177,11 +177,10 @@ def _judged(job: Job, index: int, known: Knowledge) -> Judged:
     if not mended.valid:
         return Judged(index)
     refused = [each for each in mended.paths if each.status == "unsupported"]
-    suspects = [each.path for each in mended.paths if each.status == "finding" or each.reason in known.usable]
     wrong: tuple[Wrong, ...] = ()
-    if suspects:
+    if any(each.status == "finding" or each.reason in known.usable for each in mended.paths):
         with without_fixes():
-            plain = judge_case(case, suspects)
+            plain = judge_case(case, paths)
         wrong = tuple(
             Wrong(each.path, each.reason if each.status == "unsupported" else "", each.message)
             for each in regressed(mended, plain, known)
