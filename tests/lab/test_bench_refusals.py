@@ -29,7 +29,9 @@ def verdict(*statuses: tuple[Status, str]) -> Verdict:
         for path, (status, reason) in zip(PATHS, statuses, strict=True)
     )
     findings = [
-        SimpleNamespace(path=each.path, signature=each.reason) for each in results if each.status == "finding"
+        SimpleNamespace(path=each.path, signature=(each.reason,))
+        for each in results
+        if each.status == "finding"
     ]
     return Verdict(True, "", results, tuple(cast(list[Finding], findings)), 0.0)
 
@@ -55,7 +57,7 @@ def test_what_a_fix_refuses_runs_on_plain_torch(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(refusals, "judge_case", judge)
     (judged,) = judge_batch(Job(0, ()), (7,))
     assert installed() == frozenset()
-    assert asked == [select_paths(refusals.PATHS[7 % 3])] * 2
+    assert asked == [select_paths(refusals.PATHS[7 % len(refusals.PATHS)])] * 2
     assert [one.reason for one in judged.refused] == ["a_fix", "data-dependent"]
     assert judged.wrong == (Wrong(MODULE, "a_fix", "says a_fix"), Wrong(UNFLATTEN, "", "says value"))
     assert "def make()" in judged.source

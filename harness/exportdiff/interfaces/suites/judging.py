@@ -75,7 +75,8 @@ def _case(call: Call) -> Case:
     tensors += pytree.tree_leaves((call.args, call.kwargs))
     if any(map(_has_no_values, tensors)):
         raise UnjudgeableError(Unjudgeable("no values: fake, meta or uninitialized tensors"))
-    # A GPU build of torch counts torch.cuda.is_available() as a use of CUDA: without tensors there, it is harmless.
+    # A GPU build of torch counts torch.cuda.is_available() as a use of CUDA. Without tensors there, that does
+    # no harm.
     if torch.cuda._is_in_bad_fork() and any(map(_is_on_cuda, tensors)):
         raise UnjudgeableError(Unjudgeable("tensors on CUDA: the copy of a process cannot use them"))
     try:

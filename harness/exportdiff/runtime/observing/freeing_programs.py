@@ -116,7 +116,7 @@ def _forget_registered_containers() -> None:
 
 def _forget_finalizers_of_guards() -> None:
     """Drop the callbacks for the end of guarded objects: classes of torch live as long as the process."""
-    # A copy in one step: a list of the items can start the garbage collector, which removes finalizers meanwhile.
+    # A copy in one step: making a list can start the garbage collector, which removes finalizers meanwhile.
     registry = weakref.finalize._registry.copy()  # type: ignore[attr-defined]  # private
     for finalizer, info in registry.items():
         invalidate = getattr(info.func, "func", None)

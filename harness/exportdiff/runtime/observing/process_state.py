@@ -68,7 +68,7 @@ def functorch_level() -> int:
 
 
 def python_dispatcher() -> bool:
-    """Return whether operators are dispatched in Python, as while export traces; at other times each one raises."""
+    """Return whether operators are dispatched in Python. Outside of an export, each one then raises."""
     return torch._C._dispatch_tls_is_dispatch_key_included("PythonDispatcher")
 
 
@@ -188,7 +188,7 @@ def restore_modes() -> Iterator[None]:
 
 
 def _switch_off_python_dispatcher() -> None:
-    """Let operators run again: a strict export that fails in inference mode leaves it on, and each one raises."""
+    """Let operators run again: a strict export that fails in inference mode leaves it on."""
     if python_dispatcher():
         for key in ("PythonDispatcher", "PreDispatch", "PythonTLSSnapshot", "Python"):
             torch._C._dispatch_tls_set_dispatch_key_included(key, False)
