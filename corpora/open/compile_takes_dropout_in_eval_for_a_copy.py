@@ -10,7 +10,7 @@
 # reach-because = "an in-place operator right after dropout in eval mode"
 # topics = ["random", "in-place", "train-eval"]
 # cause = """
-# The decomposition of dropout returns `input.clone()` if `train` is False. It should return `input`."""
+# The decomposition of dropout returns `input.clone()` if `train` is False. It should return an alias."""
 # path = "compile:aot_eager@cpu"
 # check = "inputs"
 # kind = "mismatch"
@@ -32,7 +32,7 @@
 # ///
 """Dropout in eval mode returns its input, so that `add_` changes x in eager. Compiled, x does not change.
 
-The decomposition of dropout returns `input.clone()` if `train` is False. It should return `input`.
+The decomposition of dropout returns `input.clone()` if `train` is False. It should return an alias.
 """
 
 import sys

@@ -10,10 +10,10 @@
 # reach-because = "squeeze_, unsqueeze_ or set_ on an input, in a draft export"
 # topics = ["in-place"]
 # cause = """
-# draft_export keeps a real tensor for each fake one, and `squeeze_` changes the rank of both. After
-# tracing, export restores the shape of the fake input, not that of its real tensor.
-# `_free_unbacked_symbols_with_path` then reads a size of the real one for each dimension of the fake one.
-# It should do so only if both have the same rank."""
+# draft_export keeps a real tensor for each fake one, and `squeeze_` changes the rank of both. The graph has a
+# snapshot of the fake input. `fast_detach`, which makes it, gives it the real tensor of the input itself.
+# `_free_unbacked_symbols_with_path` then reads a size of this one for each dimension of the snapshot.
+# `fast_detach` should detach the real tensor as well."""
 # path = "draft:module@cpu"
 # check = "outputs"
 # kind = "crash"
@@ -22,7 +22,7 @@
 # fix = "draft_export_ignores_sizes_of_another_rank"
 # upstream = ""
 # upstream-searched = "2026-11-26"
-# at-fault = "torch/fx/experimental/symbolic_shapes.py, _free_unbacked_symbols_with_path: real_tensor.size()"
+# at-fault = "torch/_subclasses/fake_impls.py, fast_detach: real_tensor=x.real_tensor"
 #
 # [tool.exportdiff.versions]
 # "2.9.1" = "shows"
@@ -33,10 +33,10 @@
 # ///
 """The model squeezes its input in place. torch.export accepts it, draft_export raises IndexError.
 
-draft_export keeps a real tensor for each fake one, and `squeeze_` changes the rank of both. After tracing,
-export restores the shape of the fake input, not that of its real tensor. `_free_unbacked_symbols_with_path`
-then reads a size of the real one for each dimension of the fake one. It should do so only if both have the
-same rank.
+draft_export keeps a real tensor for each fake one, and `squeeze_` changes the rank of both. The graph has a
+snapshot of the fake input. `fast_detach`, which makes it, gives it the real tensor of the input itself.
+`_free_unbacked_symbols_with_path` then reads a size of this one for each dimension of the snapshot.
+`fast_detach` should detach the real tensor as well.
 """
 
 import sys
