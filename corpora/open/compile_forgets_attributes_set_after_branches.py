@@ -12,17 +12,17 @@
 # cause = """
 # Dynamo records side effects in a table. `trace_hop_function` restores this table after it has traced the
 # branches: it replaces it by a copy. The `__dict__` of an object that was used before still refers to the old
-# table, and later changes are recorded there and lost. The table should be restored in place."""
+# table, and later changes are recorded there and lost."""
 # path = "compile:compiled@cpu"
 # check = "state"
 # kind = "mismatch"
 # status = "open"
 # signatures = [["state", "mismatch", "left", "attribute"]]
-# fix = "side_effects_are_restored_in_place"
+# fix = "attributes_are_stored_in_the_current_table"
 # upstream = "https://github.com/pytorch/pytorch/pull/174570"
 # upstream-match = "place"
 # upstream-searched = "2026-11-26"
-# at-fault = "torch/_dynamo/variables/higher_order_ops.py, trace_hop_function: another table"
+# at-fault = "torch/_dynamo/variables/dicts.py, SideEffectsProxyDict: keeps a table that is replaced"
 # workaround = "code"
 #
 # [tool.exportdiff.versions]
@@ -36,7 +36,7 @@
 
 Dynamo records side effects in a table. `trace_hop_function` restores this table after it has traced the
 branches: it replaces it by a copy. The `__dict__` of an object that was used before still refers to the old
-table, and later changes are recorded there and lost. The table should be restored in place.
+table, and later changes are recorded there and lost.
 """
 
 import sys

@@ -11,7 +11,7 @@
 # topics = ["layout"]
 # cause = """
 # The CPU kernel concatenates two slices, which keeps the memory format. `torch._refs.roll`, which predicts
-# the strides, uses `index_select`, whose result is contiguous. It should concatenate as well."""
+# the strides, uses `index_select`, whose result is contiguous."""
 # path = "nonstrict:module@cpu"
 # check = "outputs"
 # kind = "crash"
@@ -38,7 +38,7 @@
 in eager. Export raises "Cannot view a tensor".
 
 The CPU kernel concatenates two slices, which keeps the memory format. `torch._refs.roll`, which predicts the
-strides, uses `index_select`, whose result is contiguous. It should concatenate as well.
+strides, uses `index_select`, whose result is contiguous.
 """
 
 import sys
