@@ -12,8 +12,7 @@
 # cause = """
 # Dynamo makes the fake tensor of `y` when forward first reads it. By then `x` was written to, and its fake
 # tensor requires grad. So the fake `y`, a view of it, requires grad as well, but the real one does not, and
-# `MetaConverter` asserts that they agree. Arguments that share memory should be made fake together, before
-# the first write."""
+# `MetaConverter` asserts that they agree. Dynamo should break the graph there."""
 # path = "compile:compiled@cpu"
 # check = "outputs"
 # kind = "crash"
@@ -32,7 +31,8 @@
 # fix = "tensors_in_one_memory_are_made_fake_together"
 # upstream = ""
 # upstream-searched = "2026-11-26"
-# at-fault = "torch/_dynamo/symbolic_convert.py, InstructionTranslator.__init__: makes arguments fake lazily"
+# at-fault = """
+# torch/_dynamo/variables/builder.py, _wrap_to_fake_tensor_and_record_impl: makes a view of the fake base"""
 #
 # [tool.exportdiff.versions]
 # "2.9.1" = "shows"
@@ -45,8 +45,7 @@
 
 Dynamo makes the fake tensor of `y` when forward first reads it. By then `x` was written to, and its fake
 tensor requires grad. So the fake `y`, a view of it, requires grad as well, but the real one does not, and
-`MetaConverter` asserts that they agree. Arguments that share memory should be made fake together, before the
-first write.
+`MetaConverter` asserts that they agree. Dynamo should break the graph there.
 """
 
 import sys
