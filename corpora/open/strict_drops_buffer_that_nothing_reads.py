@@ -4,6 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD201"
+# former-ids = ["XD216"]
 # title = "torch.export(strict=True): ep.module() refuses the model's state dict if a buffer is unread"
 # harm = "clear error"
 # reach = "everyday"

@@ -4,6 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD207"
+# former-ids = ["XD342"]
 # title = "torch.export(strict=True): wrong names for layers of a ModuleList after forward sets an attribute"
 # harm = "wrong later"
 # reach = "occasional"

@@ -3,16 +3,8 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# id = "XD342"
 # title = "torch.export(strict=True), unflatten: AttributeError after model.forward = model.encode"
-# harm = "obscure error"
-# reach = "occasional"
-# reach-because = "a model with several methods that are exported one by one, as for ExecuTorch"
-# topics = ["names"]
-# cause = """
-# In strict mode, Dynamo reaches the submodules through the bound method. So it records the path of `child` as
-# `forward.__self__.child`, and unflatten looks for a submodule called `forward`. `_strict_export` should
-# record the names that the model has for its modules. torch 2.11 did so."""
+# variant-of = "strict_misnames_modules_in_containers"
 # path = "strict:unflatten@cpu"
 # check = "outputs"
 # kind = "crash"
@@ -23,11 +15,9 @@
 #         "graph.py:call_module"],
 #     ["structure", "mismatch", "calls", "unknown"],
 # ]
-# fix = "strict_export_names_modules_of_methods"
+# fix = "strict_names_modules_as_registered"
 # upstream = ""
-# upstream-searched = "2026-11-26"
 # at-fault = "torch/export/_trace.py, _strict_export: keeps 'forward.__self__' in the paths of modules"
-# workaround = "code"
 #
 # [tool.exportdiff.versions]
 # "2.9.1" = "fixed"
@@ -69,16 +59,6 @@ def show():
     model, args = make()
     program = torch.export.export(model, args, strict=True)
     return model(*args), torch.export.unflatten(program)(*args)
-
-
-def make_workaround():
-    """Call the method in the forward of a subclass."""
-
-    class Encoder(Model):
-        def forward(self, x):
-            return self.encode(x)
-
-    return Encoder(), (torch.ones(2, 3),)
 
 
 if __name__ == "__main__":

@@ -3,27 +3,16 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# id = "XD216"
 # title = "torch.export(strict=True): parameters() of the program has the order of their first use"
-# harm = "wrong later"
-# reach = "occasional"
-# reach-because = "the state of an optimizer, loaded for an exported model: it belongs to other parameters"
-# topics = ["names"]
-# cause = """
-# Optimizers store their state by the position of parameters. Loaded for the exported model, the momentum of
-# one parameter becomes that of the other. `_strict_export` uses the order in which Dynamo has registered the
-# parameters. It should use that of the model."""
+# variant-of = "strict_drops_buffer_that_nothing_reads"
 # path = "strict:module@cpu"
 # check = "structure"
 # kind = "mismatch"
 # status = "open"
 # signatures = [["structure", "mismatch", "order", "parameters"]]
-# fix = "strict_keeps_the_order_of_parameters"
+# fix = "strict_keeps_state_that_nothing_reads"
 # upstream = "https://github.com/pytorch/pytorch/pull/160600"
-# upstream-match = "symptom"
-# upstream-searched = "2026-11-26"
 # at-fault = "torch/export/_trace.py, _strict_export: gm_torch_level keeps the order of Dynamo"
-# workaround = "code"
 #
 # [tool.exportdiff.versions]
 # "2.9.1" = "shows"
