@@ -10,8 +10,8 @@
 # reach-because = "torch.bernoulli in a float64 model, compared with eager for the same seed"
 # topics = ["random", "dtypes"]
 # cause = """
-# The kernel draws float64 random numbers for float64 probabilities. The decomposition always draws float32.
-# It should use the dtype of the probabilities."""
+# The CPU kernel draws float64 random numbers for float64 probabilities. The decomposition always draws
+# float32. On the CPU, it should use the dtype of the probabilities."""
 # path = "nonstrict+decompose:module@cpu"
 # check = "outputs"
 # kind = "mismatch"
@@ -32,8 +32,8 @@
 # ///
 """With the same seed, the decomposed program draws other values from float64 probabilities than eager.
 
-The kernel draws float64 random numbers for float64 probabilities. The decomposition always draws float32. It
-should use the dtype of the probabilities.
+The CPU kernel draws float64 random numbers for float64 probabilities. The decomposition always draws float32.
+On the CPU, it should use the dtype of the probabilities.
 """
 
 import sys
