@@ -4,6 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD113"
+# former-ids = ["XD094"]
 # title = "torch.export: AssertionError for x.t_() if the input is a view"
 # harm = "obscure error"
 # reach = "contrived"

@@ -53,11 +53,6 @@ def show():
     return [*dict(model.named_parameters())], [*dict(exported.named_parameters())]
 
 
-def workaround_options():
-    """Export without strict, which is the default."""
-    return {"strict": False}
-
-
 if __name__ == "__main__":
     # Exit code 1 means that the bug is there: any other error exits with 3.
     sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)

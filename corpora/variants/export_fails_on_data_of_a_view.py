@@ -3,16 +3,8 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# id = "XD094"
 # title = "torch.export: RuntimeError \"not tracked with proxy\" if the model reads x.data and x is a view"
-# harm = "obscure error"
-# reach = "contrived"
-# reach-because = "`.data` in forward(), and an example input that is a view"
-# topics = ["data-attribute", "views"]
-# cause = """
-# No size is dynamic, but export gives the base of the view a symbolic size. The cache of fake tensors
-# compares the memory of the view with this size, while the proxy mode is on, which does not know it. It
-# should compare outside of the mode."""
+# variant-of = "export_fails_on_size_after_in_place_view"
 # path = "nonstrict:module@cpu"
 # check = "outputs"
 # kind = "crash"
@@ -28,7 +20,7 @@
 #         "proxy_tensor.py:get_proxy_slot",
 #     ],
 # ]
-# fix = "cached_views_ask_no_proxy"
+# fix = "base_of_static_input_is_static"
 # upstream = ""
 # at-fault = "torch/_subclasses/fake_tensor.py, _get_output_tensor_from_cache_entry: traced set_"
 #
