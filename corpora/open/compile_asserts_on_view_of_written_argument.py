@@ -28,7 +28,7 @@
 #         "meta_utils.py:assert_eq",
 #     ],
 # ]
-# fix = "tensors_in_one_memory_are_made_fake_together"
+# fix = "graph_breaks_at_views_of_written_tensors"
 # upstream = ""
 # upstream-searched = "2026-11-26"
 # at-fault = """

@@ -16,7 +16,7 @@
 # kind = "mismatch"
 # status = "open"
 # signatures = [["inputs", "mismatch", "value"]]
-# fix = "dropout_returns_input"
+# fix = "decomposed_dropout_returns_an_alias"
 # upstream = "https://github.com/pytorch/pytorch/issues/115249"
 # upstream-match = "mechanism"
 # upstream-fix = "https://github.com/pytorch/pytorch/pull/185981"

@@ -21,7 +21,7 @@
 # signatures = [
 #     ["outputs", "mismatch", "shape", "output-views-input", "probe"],
 # ]
-# fix = "deferred_checks_divide_and_round_sizes"
+# fix = "deferred_checks_divide_sizes"
 # upstream = "https://github.com/pytorch/pytorch/pull/132457"
 # upstream-match = "mechanism"
 # upstream-searched = "2026-11-26"

@@ -19,7 +19,7 @@
 # kind = "crash"
 # status = "open"
 # signatures = [["outputs", "crash", "export", "IndexError"]]
-# fix = "draft_export_ignores_sizes_of_another_rank"
+# fix = "snapshots_detach_their_real_tensors"
 # upstream = ""
 # upstream-searched = "2026-11-26"
 # at-fault = "torch/_subclasses/fake_impls.py, fast_detach: real_tensor=x.real_tensor"

@@ -20,7 +20,7 @@
 #         "proxy.py:to_bool",
 #     ],
 # ]
-# fix = "deferred_checks_divide_and_round_sizes"
+# fix = "deferred_checks_divide_sizes"
 # upstream = ""
 # at-fault = "torch/utils/_sympy/reference.py, PythonReferenceAnalysis: int_truediv is missing"
 #
