@@ -12,8 +12,8 @@
 # cause = """
 # Dynamo wants to break the graph in this case ("Shape mismatch with out= tensor variant"), but asks only
 # after the fake kernel has run. In the second call the sizes are symbolic, and the fake kernel cannot resize
-# such a tensor: "tried to directly modify sizes for customized tensor". Dynamo should compare the sizes
-# before."""
+# such a tensor: "tried to directly modify sizes for customized tensor". It should break the
+# graph then as well."""
 # path = "compile:compiled@cpu"
 # check = "guards"
 # kind = "crash"
@@ -38,7 +38,7 @@ raises.
 
 Dynamo wants to break the graph in this case ("Shape mismatch with out= tensor variant"), but asks only after
 the fake kernel has run. In the second call the sizes are symbolic, and the fake kernel cannot resize such a
-tensor: "tried to directly modify sizes for customized tensor". Dynamo should compare the sizes before.
+tensor: "tried to directly modify sizes for customized tensor". It should break the graph then, too.
 """
 
 import sys
