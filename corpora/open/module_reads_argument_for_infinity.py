@@ -11,7 +11,8 @@
 # topics = ["names"]
 # cause = """
 # The code of a graph writes infinity as `inf`, a global. The argument has the same name in that code, and
-# hides the global. Other nodes are renamed so that this cannot happen; arguments should be, too."""
+# hides the global. Other nodes are renamed so that this cannot happen. The name of an argument must stay, so
+# that the code should import the global again."""
 # path = "nonstrict:module@cpu"
 # check = "outputs"
 # kind = "mismatch"
@@ -31,7 +32,8 @@
 """`x.clamp(max=float("inf"))` leaves x as it is. The exported program clamps x to the argument called `inf`.
 
 The code of a graph writes infinity as `inf`, a global. The argument has the same name in that code, and hides
-the global. Other nodes are renamed so that this cannot happen; arguments should be, too.
+the global. Other nodes are renamed so that this cannot happen. The name of an argument must stay, so that the
+code should import the global again.
 """
 
 import sys
