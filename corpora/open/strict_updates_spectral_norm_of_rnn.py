@@ -22,7 +22,7 @@
 # upstream = "https://github.com/pytorch/pytorch/issues/111522"
 # upstream-match = "place"
 # upstream-searched = "2026-11-26"
-# at-fault = "torch/_dynamo/guards.py, GuardBuilder.HASATTR: hasattr runs properties"
+# at-fault = "torch/_dynamo/variables/user_defined.py, call_obj_hasattr: its guard runs properties"
 #
 # [tool.exportdiff.versions]
 # "2.9.1" = "fixed"
