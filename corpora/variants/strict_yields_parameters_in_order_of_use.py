@@ -12,6 +12,7 @@
 # signatures = [["structure", "mismatch", "order", "parameters"]]
 # fix = "strict_keeps_state_that_nothing_reads"
 # upstream = "https://github.com/pytorch/pytorch/pull/160600"
+# upstream-match = "symptom"
 # at-fault = "torch/export/_trace.py, _strict_export: gm_torch_level keeps the order of Dynamo"
 #
 # [tool.exportdiff.versions]
