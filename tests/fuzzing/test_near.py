@@ -93,7 +93,7 @@ def test_the_program_runs_on_the_path_of_its_file_as_well(near: Near) -> None:
 
 
 def test_a_bug_without_a_fix_is_known_near_its_own_file() -> None:
-    (file,) = read_near([CORPORA / "open" / "export_forgets_default_dtype.py"], CORPORA).files
+    (file,) = read_near([CORPORA / "open" / "export_drops_hook_on_tensor.py"], CORPORA).files
     known, case = knowledge(CORPORA), case_from_source(file.source)
     (finding,) = judge_case(case, [parse("nonstrict:module")]).findings
     (entry,) = [entry for entry in known.entries if entry.name == file.name]
