@@ -10,13 +10,13 @@
 # reach-because = "an in-place operator right after dropout in eval mode"
 # topics = ["random", "in-place", "train-eval"]
 # cause = """
-# The decomposition of dropout returns `input.clone()` if `train` is False. It should return an alias."""
+# The decomposition of dropout returns `input.clone()` if `train` is False. It should return `input`."""
 # path = "compile:aot_eager@cpu"
 # check = "inputs"
 # kind = "mismatch"
 # status = "open"
 # signatures = [["inputs", "mismatch", "value"]]
-# fix = "decomposed_dropout_returns_an_alias"
+# fix = "dropout_returns_input"
 # upstream = "https://github.com/pytorch/pytorch/issues/115249"
 # upstream-match = "mechanism"
 # upstream-fix = "https://github.com/pytorch/pytorch/pull/185981"
@@ -32,7 +32,7 @@
 # ///
 """Dropout in eval mode returns its input, so that `add_` changes x in eager. Compiled, x does not change.
 
-The decomposition of dropout returns `input.clone()` if `train` is False. It should return an alias.
+The decomposition of dropout returns `input.clone()` if `train` is False. It should return `input`.
 """
 
 import sys

@@ -10,7 +10,7 @@
 # kind = "mismatch"
 # status = "open"
 # signatures = [["fake", "mismatch", "stride", "aten.dropout.default"]]
-# fix = "decomposed_dropout_returns_an_alias"
+# fix = "dropout_returns_input"
 # upstream = "https://github.com/pytorch/pytorch/issues/115249"
 # upstream-match = "mechanism"
 # at-fault = "torch/_decomp/decompositions.py, dropout: returns input.clone()"
