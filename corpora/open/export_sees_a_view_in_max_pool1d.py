@@ -4,14 +4,15 @@
 #
 # [tool.exportdiff]
 # id = "XD162"
-# title = "torch.export: RuntimeError for detach_() on a result of max_pool1d, which is no view"
-# harm = "obscure error"
+# title = "torch.export: RuntimeError for detach_() on a result of max_pool1d, even without gradients"
+# harm = "clear error"
 # reach = "contrived"
 # reach-because = "detach_ of a pooled result"
 # topics = ["in-place", "views"]
 # cause = """
-# For a CPU tensor without gradients, max_pool1d fills a new tensor. For a tensor subclass, as fake tensors
-# are, it squeezes the result of max_pool2d, which is a view. The choice is made in C++ (MaxPooling.cpp)."""
+# For a CPU tensor without gradients, max_pool1d fills a new tensor. With gradients, and for a tensor subclass,
+# as fake tensors are, it squeezes the result of max_pool2d, which is a view: eager raises this error as well
+# if the input requires grad. The choice is made in C++ (MaxPooling.cpp)."""
 # path = "nonstrict:module@cpu"
 # check = "outputs"
 # kind = "crash"
@@ -31,6 +32,7 @@
 # upstream = "https://github.com/pytorch/pytorch/pull/84127"
 # upstream-match = "place"
 # upstream-searched = "2026-11-26"
+# workaround = "code"
 # at-fault = "aten/src/ATen/native/MaxPooling.cpp, max_pool1d: another branch for tensor subclasses"
 #
 # [tool.exportdiff.versions]
@@ -40,10 +42,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""Export raises "Can't detach views in-place" for a model without any view.
+"""Export raises "Can't detach views in-place" for a model that runs in eager.
 
-For a CPU tensor without gradients, max_pool1d fills a new tensor. For a tensor subclass, as fake tensors are,
-it squeezes the result of max_pool2d, which is a view. The choice is made in C++ (MaxPooling.cpp).
+For a CPU tensor without gradients, max_pool1d fills a new tensor. With gradients, and for a tensor subclass, as
+fake tensors are, it squeezes the result of max_pool2d, which is a view: eager raises this error as well if the
+input requires grad. The choice is made in C++ (MaxPooling.cpp).
 """
 
 import sys
@@ -63,6 +66,16 @@ def make():
 def show():
     model, args = make()
     torch.export.export(model, args)
+
+
+def make_workaround():
+    """Write `detach()`, as the error says."""
+
+    class Detached(Model):
+        def forward(self, x):
+            return torch.max_pool1d(x, 1).detach()
+
+    return Detached(), (torch.ones(1, 1),)
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD271"
-# title = "unflatten: a preserved submodule returns None instead of a number, str or bool"
+# title = "unflatten: a preserved submodule returns None instead of a number or bool"
 # harm = "silently wrong"
 # reach = "occasional"
 # reach-because = "a preserved submodule that returns a number, called on its own: silently None"
