@@ -21,6 +21,7 @@
 # fix = "renumbered_inputs_are_returned"
 # upstream = "https://github.com/pytorch/pytorch/pull/185029"
 # upstream-match = "place"
+# upstream-fix = "https://github.com/pytorch/pytorch/pull/187111"
 # at-fault = "torch/_functorch/_aot_autograd/input_output_analysis.py, create_synthetic_base_metadata"
 #
 # [tool.exportdiff.versions]

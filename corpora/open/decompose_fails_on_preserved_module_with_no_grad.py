@@ -43,8 +43,8 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""A preserved submodule returns from a no_grad block. run_decompositions says "Output getitem does not exist
-in the graph".
+"""A preserved submodule returns from a no_grad block. run_decompositions says "Output getitem_1 does not
+exist in the graph".
 
 `_replace_with_hop_helper` makes a region of the block, a call that returns a list. Several results have the
 names of their operators, but a single result is called `getitem`. The signature of the submodule has this
