@@ -24,7 +24,10 @@ def parse(text: str) -> Path:
     """
     match = _WRITTEN.fullmatch(text)
     if match is None:
-        raise ValueError(f"{text!r} is not a path; one is written nonstrict:module@cpu")
+        raise ValueError(
+            f"{text!r} is not the name of a path; a name looks like nonstrict:module; "
+            "'exportdiff paths' lists all"
+        )
     mode, runner = match["mode"], match["runner"]
     transforms = tuple(match["transforms"].split("+")[1:])
     if not backends.is_mode(mode):
