@@ -25,8 +25,7 @@ def parse(text: str) -> Path:
     match = _WRITTEN.fullmatch(text)
     if match is None:
         raise ValueError(
-            f"{text!r} is not the name of a path; a name looks like nonstrict:module; "
-            "'exportdiff paths' lists all"
+            f"{text!r} is not a path; one is written nonstrict:module; 'exportdiff paths' lists all"
         )
     mode, runner = match["mode"], match["runner"]
     transforms = tuple(match["transforms"].split("+")[1:])
