@@ -62,10 +62,10 @@ def made(
 @pytest.mark.parametrize(
     ("report", "last"),
     [
-        (made(AGREES), "next: judge all paths, in some minutes: exportdiff check model.py:make --all"),
+        (made(AGREES), "next: judge all paths (this takes minutes): exportdiff check model.py:make --all"),
         (
             made(AGREES, name="Model"),
-            'next: judge all paths, in some minutes: exportdiff.compare(..., paths="all")',
+            'next: judge all paths (this takes minutes): exportdiff.compare(..., paths="all")',
         ),
         (
             made(DIFFERS, found=(WRONG,)),

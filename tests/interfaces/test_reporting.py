@@ -374,7 +374,7 @@ def test_the_end_of_a_campaign_fits_one_screen(folder: Folder, *, terminal: bool
     assert "and 3 more findings: exportdiff-out/findings" in lines
     assert "not minimized: 8, 4 of them for lack of time; see summary.json" in lines
     assert "not counted, because no fresh process shows it: 1 masked" in lines
-    assert "known: 12 bugs, counted on 13 of 24 programs; all in summary.json" in lines
+    assert "known: 12 bugs, searched in 13 of 24 programs; all in summary.json" in lines
 
 
 def test_known_bugs_that_are_fixed_in_a_newer_torch_are_counted_apart(tmp_path: pathlib.Path) -> None:

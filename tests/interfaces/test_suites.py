@@ -244,4 +244,4 @@ def test_a_command_that_cannot_be_judged_exits_with_2(capfd: pytest.CaptureFixtu
         == "exportdiff judge: no-such-command cannot be started: No such file or directory\n"
     )
     assert main(["judge", "--", "true"]) == 2
-    assert "no export was recorded" in capfd.readouterr().out
+    assert "nothing was compared" in capfd.readouterr().out

@@ -96,7 +96,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Print the table; return 1 if a version has the bug, 0 if none has it, 2 if no version can decide."""
     entry = read_entry(arguments.file)
     if entry.problem:
-        raise UsageError(f"{arguments.file} {entry.problem}")
+        raise UsageError(f"{arguments.file}: {entry.problem}")
     _check_fixes([entry], arguments.corpora)
     history = _histories([entry], arguments)[entry]
     if arguments.json:
@@ -120,7 +120,7 @@ def run_corpus(arguments: argparse.Namespace) -> int:
     entries = [entry for entry in read if entry.problem or entry.status == "open"]
     for entry in entries:
         if entry.problem:
-            raise UsageError(f"{entry.file} {entry.problem}")
+            raise UsageError(f"{entry.file}: {entry.problem}")
     if not entries:
         raise UsageError("the files contain no open entries")
     _check_fixes(entries, arguments.corpora)

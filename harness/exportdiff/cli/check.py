@@ -34,6 +34,7 @@ from exportdiff.interfaces.checking.baseline import (
 from exportdiff.interfaces.checking.default_paths import BY_DEFAULT
 from exportdiff.interfaces.checking.found import FAIL_ON
 from exportdiff.interfaces.checking.report import assembled
+from exportdiff.interfaces.output_files import check_writable
 from exportdiff.known.corpus.entry import default_corpora
 from exportdiff.runtime.paths.backends import is_mode
 from exportdiff.runtime.paths.parsing import is_pattern
@@ -103,8 +104,8 @@ def _add_baselines(parser: argparse.ArgumentParser) -> None:
         "--fail-on",
         choices=FAIL_ON,
         default="any",
-        help="which findings fail: any; new: findings that the corpus does not explain, or was not asked "
-        "about in time; silent: wrong results without an error (default: any)",
+        help="which findings fail: any; new: findings that no known bug explains, and those for which "
+        "there was no time to search; silent: wrong results without an error (default: any)",
     )
     parser.add_argument(
         "--accept", type=pathlib.Path, metavar="FILE", help="do not fail for findings in this baseline"
@@ -169,7 +170,10 @@ def run(arguments: argparse.Namespace) -> int:
 def _run(arguments: argparse.Namespace, target: Target, shapes: object) -> int:
     paths = _paths(arguments)
     baseline = read_baseline(arguments.accept) if arguments.accept else NO_BASELINE
-    if arguments.write_baseline:  # a wrong file is an error now, not after minutes
+    # A wrong file is an error now, not after minutes.
+    for option in ("junit", "sarif", "html"):
+        check_writable(f"--{option}", getattr(arguments, option), pathlib.Path())
+    if arguments.write_baseline:
         read_before_writing("--write-baseline", arguments.write_baseline)
     try:
         report = _judged(arguments, target, shapes, paths, baseline)

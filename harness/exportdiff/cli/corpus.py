@@ -97,6 +97,8 @@ def run_verify(arguments: argparse.Namespace) -> int:
 
     fixes, tags, wrong = read_fixes(CORPORA / FIXES), tag_names(), 0
     files = list(find_files(_wanted(arguments.files)))
+    for missing in (file for file in files if not file.exists()):
+        raise UsageError(f"{missing}: there is no such file")
     for file in files:
         found = verify_file(file, fixes, tags)
         print(f"{'wrong' if found else 'ok':<5}  {file}", flush=True)

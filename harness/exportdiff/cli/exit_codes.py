@@ -14,10 +14,14 @@ ALL_COMMANDS = {
 WRONG_ARGUMENT = "an argument is wrong"
 
 EACH_COMMAND: dict[str, dict[int, str]] = {
-    "fuzz": {0: "nothing new", 1: "new findings", 2: f"no program was judged, or {WRONG_ARGUMENT}"},
+    "fuzz": {
+        0: "nothing new",
+        1: "new or masked findings, or a regression",
+        2: f"no program was judged, or {WRONG_ARGUMENT}",
+    },
     "merge": {
         0: "nothing new",
-        1: "new findings",
+        1: "new or masked findings, or a regression",
         2: "no program was judged, or the folders do not belong together",
     },
     "report": {0: "the page is written", 2: "a folder cannot be read"},

@@ -59,7 +59,9 @@ def add(commands: Subparsers) -> None:
         "fuzz",
         help="draw random models, and compare eager with exported",
         description="Draw random models, run each eagerly and along other paths, and report every difference "
-        "that the corpus does not explain.",
+        "that no known bug explains. While the models run, the candidate fixes of the known bugs are "
+        "installed in torch, so that these bugs hide nothing. A finding is new if torch without the fixes "
+        "shows it too, and masked if a known bug hides it there.",
     )
     _add_budget(parser)
     _add_engine(parser)
@@ -162,15 +164,15 @@ def _add_known(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--plain",
         action="store_true",
-        help="judge plain torch, without the candidate fixes of the corpus",
+        help="judge torch as it is, without the candidate fixes of the known bugs",
     )
     parser.add_argument(
         "--known-every",
         type=natural,
         default=KNOWN_EVERY,
         metavar="K",
-        help="on every K-th program, also judge plain torch, to count the known bugs that it shows; 0: never "
-        f"(default: {KNOWN_EVERY})",
+        help="judge every K-th program also without the fixes, to count the known bugs that it shows; "
+        f"0: never (default: {KNOWN_EVERY})",
     )
     parser.add_argument(
         "--against",

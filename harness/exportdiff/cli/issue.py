@@ -45,7 +45,9 @@ def run(arguments: argparse.Namespace) -> int:
         of_root = read_entry(root)
         entry = replace(entry, cause=of_root.cause, id=of_root.id)
     if entry.problem:
-        raise UsageError(f"{arguments.file} {entry.problem}; name a repro file")
+        raise UsageError(
+            f"{arguments.file}: {entry.problem}; name a file of corpora/, or one that 'exportdiff fuzz' wrote"
+        )
     shown = run_file(arguments.file)
     if shown.problem or shown.code != 1:
         raise UsageError(f"{arguments.file} does not show its bug here: {shown.problem or shown.last_line}")

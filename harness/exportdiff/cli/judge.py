@@ -52,8 +52,8 @@ def add(commands: Subparsers) -> None:
         "--fail-on",
         choices=FAIL_ON,
         default="new",
-        help="which findings fail: any; new: findings that the corpus does not explain, or was not asked "
-        "about in time; silent: wrong results without an error (default: new)",
+        help="which findings fail: any; new: findings that no known bug explains, and those for which "
+        "there was no time to search; silent: wrong results without an error (default: new)",
     )
     parser.add_argument("--json", type=pathlib.Path, metavar="FILE", help="also write what was found as JSON")
     # Not REMAINDER: it would take the options of this command as well.

@@ -28,7 +28,7 @@ def add(commands: Subparsers) -> None:
     """Add the command."""
     parser = commands.add_parser(
         "minimize",
-        help="make a program that shows a difference smaller",
+        help="shorten a program that shows a difference",
         description="Make a program that shows a difference as small as possible, and print it as a repro "
         "file.",
     )

@@ -26,7 +26,7 @@ def add(commands: Subparsers) -> None:
     """Add the command."""
     parser = commands.add_parser(
         "paths",
-        help="list the paths: the promise, cost and open bugs of each",
+        help="list the paths, which are the ways to run a model",
         description="List the paths, which are the ways to run a model: what each promises, what it costs, "
         "how often a campaign uses it, and how many open bugs of the corpus it shows.",
     )

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def check_writable(argument: str, file: pathlib.Path | None, folder: pathlib.Path) -> None:
-    """Raise UsageError at the start of a campaign if a file that it writes at its end cannot be written.
+    """Raise UsageError at the start of a command if a file that it writes at its end cannot be written.
 
     The file may be in ``folder``, the folder of the campaign, which need not exist yet.
     """

@@ -63,7 +63,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--export-fail-on",
         default="any",
         metavar="KIND",
-        help="which findings fail: any; new: findings that the corpus does not explain; silent: wrong "
+        help="which findings fail: any; new: findings that no known bug explains; silent: wrong "
         "results without an error (default: any)",
     )
     group.addoption(

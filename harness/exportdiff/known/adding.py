@@ -55,7 +55,7 @@ def add_entry(
         raise UsageError(f"{target} exists; choose another --name")
     entry = read_entry(file)
     if entry.problem:
-        raise UsageError(f"{file} {entry.problem}")
+        raise UsageError(f"{file}: {entry.problem}")
     _refuse_needs(entry)
     source = file.read_text(encoding="utf-8")
     run = run_file(file, SECONDS)

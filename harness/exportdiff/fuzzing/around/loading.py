@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import ast
 import pathlib
+from contextlib import suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from exportdiff.core.case import OPTIONAL_FUNCTIONS
+from exportdiff.core.case import OPTIONAL_FUNCTIONS, InvalidFactory, case_from_source
 from exportdiff.core.target import Target
 from exportdiff.fuzzing.around.drawing import around_program, with_situations
 from exportdiff.fuzzing.around.model import IMPORTS, ORIGINAL, Around, UnusableModel
@@ -44,8 +46,21 @@ def drawn_or_refused(
         alone = with_situations(around, ())
         return alone.source, alone.tags
     except Exception as error:
+        if wrong := _wrong_factory(around):
+            return UnusableModel(wrong)
         lines = str(error).strip().splitlines()
         return UnusableModel(f"it does not run in eager: {type(error).__name__}: {lines[0] if lines else ''}")
+
+
+def _wrong_factory(around: Around) -> str:
+    """Say what is wrong with what the function of the user returns; empty: nothing, or it raises."""
+    with suppress(Exception):
+        case = case_from_source(f"{around.source}\n\n\n{FACTORY} = {ORIGINAL}\n")
+        try:
+            replace(case, name="it").build()
+        except InvalidFactory as error:
+            return str(error)
+    return ""
 
 
 def _import_from(folder: pathlib.Path) -> str:

@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeVar
 
-from exportdiff.core.case import case_from_source
+from exportdiff.core.case import InvalidFactory, case_from_source
 from exportdiff.core.errors import UsageError
 from exportdiff.judging.checks.alive import ProcessDied
 from exportdiff.judging.judge_case import judge_case
@@ -179,7 +179,9 @@ def load_source(written: str, source: str, folder: str) -> Case:
     wanted = WantedFinding("", "", "", (), (folder,), thorough=True, finite_only=False)
     try:
         case = _case(wanted, source)
-        case.build()
+        replace(case, name=written).build()
+    except InvalidFactory as error:
+        raise UsageError(str(error)) from None
     except Exception as error:
         raise UsageError(f"{written}: {type(error).__name__}: {error}") from None
     return case

@@ -36,7 +36,7 @@ def read_near(files: Sequence[pathlib.Path], corpora: pathlib.Path | None) -> Ne
 def _read(file: pathlib.Path) -> NearFile:
     entry = read_entry(file)
     if entry.problem:
-        raise UsageError(f"--near: {file} {entry.problem}")
+        raise UsageError(f"--near: {file}: {entry.problem}")
     return _near(entry)
 
 

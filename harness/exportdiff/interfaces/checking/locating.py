@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 TIMES = 4
 """A search is expected to take at most this many times as long as judging the path."""
+SAID = 200
+"""How many characters of an error are printed."""
 
 
 class Locator:
@@ -47,4 +49,10 @@ class Locator:
                 warnings.simplefilter("ignore")
                 return first_difference(self._case, finding)
         except Exception as error:  # a finding without a place is better than none
-            return not_found(f"the search failed with {type(error).__name__}")
+            return not_found(f"the model was run again to search for it, and that run raised {_said(error)}")
+
+
+def _said(error: Exception) -> str:
+    """Return the class of an exception and the first line of its message."""
+    first = next(filter(None, map(str.strip, str(error).splitlines())), "")
+    return f"{type(error).__name__}: {first[:SAID]}" if first else type(error).__name__

@@ -43,5 +43,5 @@ def _devices(device: str | None) -> tuple[str, ...]:
     if device is None:
         return found
     if device not in found:
-        raise UsageError(f"device {device}: torch finds no such device; there are {', '.join(found)}")
+        raise UsageError(f"device {device}: torch finds no such device here; it finds {', '.join(found)}")
     return (device,)

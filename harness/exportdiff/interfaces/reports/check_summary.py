@@ -29,7 +29,7 @@ SAID = 6
 def left_out(outcomes: Outcomes) -> Iterator[str]:
     """Yield why paths were refused or not judged: each reason once, with its paths."""
     for reason, paths in _by_reason(outcomes.of("refused")).items():
-        yield f"torch refuses {_named(paths)} ({reason}):"
+        yield f"torch refuses {_named(paths)}: {reason}"
         yield from (f"  {line}" for line in paths[0].message.splitlines()[:SAID] if line.strip())
         if paths[0].source:
             yield f"  documented: {paths[0].source}"
@@ -78,7 +78,7 @@ def summary(report: Report, fail_on: FailOn) -> Iterator[str]:
     if unexplained and fail_on == "new":
         yield f"findings that were not explained, and fail because they may be new: {unexplained}"
     known = sum(each.known for each in failing)
-    number = f"{counted(len(failing), 'finding')} ({counted(known, 'known bug')} of torch)"
+    number = f"{counted(len(failing), 'finding')} ({known} from known bugs of torch)"
     yield from _about(report.name, f": {counts}; {number if failing else 'nothing fails'}")
 
 
@@ -117,7 +117,7 @@ def next_step(report: Report, fail_on: FailOn, corpora: pathlib.Path | None) -> 
     if not outcomes.judged:
         return "choose other paths", "exportdiff paths"
     if {each.path.without_device for each in outcomes.paths} <= set(BY_DEFAULT):
-        return "judge all paths, in some minutes", _command(report, "--all", 'paths="all"')
+        return "judge all paths (this takes minutes)", _command(report, "--all", 'paths="all"')
     return "let CI check it", "docs/guides/ci-and-baselines.md"
 
 

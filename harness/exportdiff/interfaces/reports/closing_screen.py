@@ -117,7 +117,7 @@ def _known(tally: Tally) -> Iterator[Text]:
     if not tally.known:
         return
     often = sorted(tally.known, key=lambda name: -tally.occurrences[name])
-    sample = f", counted on {tally.sampled} of {counted(tally.examples, 'program')}"
+    sample = f", searched in {tally.sampled} of {counted(tally.examples, 'program')}"
     sample *= tally.sampled < tally.examples
     yield Text(f"known: {counted(len(often), 'bug')}{sample}; all in summary.json")
     number = tally.known_by

@@ -117,7 +117,7 @@ def _listed(places: list[str]) -> str:
 def _counts(tally: SuiteTally) -> Iterator[str]:
     different, judged = len(tally.rows), tally.judged
     if not different:
-        yield "no export was recorded"
+        yield "the command did not call torch.export.export, so nothing was compared"
         return
     seconds = sum(each.call.seconds for each in tally.rows)
     share = f"{judged} judged ({judged / different:.0%})"

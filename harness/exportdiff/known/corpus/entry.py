@@ -196,7 +196,7 @@ def read_entry(file: pathlib.Path) -> Entry:
     except (OSError, UnicodeDecodeError) as error:
         return Entry(file, problem=f"cannot be read: {error}")
     if match is None:
-        return Entry(file, problem="has no '# /// script' header")
+        return Entry(file, problem="has no '# /// script' header, so it is not a repro file")
     try:
         table = _table(match["toml"])
     except tomllib.TOMLDecodeError as error:

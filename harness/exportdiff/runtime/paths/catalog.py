@@ -141,10 +141,9 @@ def _named(glob: str, devices: Sequence[str]) -> tuple[Path, ...]:
     if lacking := left_out([glob]):
         raise ValueError(_lacking(glob, {name for names in lacking.values() for name in names}))
     if is_pattern(glob):
-        written = sorted(_listed())
         raise ValueError(
-            f"{glob!r} matches no listed path; there are {', '.join(written)}; "
-            "any other path must be written without wildcards"
+            f"{glob!r} matches no listed path; 'exportdiff paths' lists them; "
+            "write a path that is not listed without wildcards, e.g. strict+reload:module"
         )
     path = parse(glob)
     if lacking_here := lacks(path):

@@ -24,7 +24,9 @@ def parse(text: str) -> Path:
     """
     match = _WRITTEN.fullmatch(text)
     if match is None:
-        raise ValueError(f"{text!r} is not a path; one is written nonstrict:module@cpu")
+        raise ValueError(
+            f"{text!r} is not a path; one is written nonstrict:module; 'exportdiff paths' lists all"
+        )
     mode, runner = match["mode"], match["runner"]
     transforms = tuple(match["transforms"].split("+")[1:])
     if not backends.is_mode(mode):
