@@ -14,13 +14,14 @@ from exportdiff.core.first_difference import FirstDifference
 from exportdiff.interfaces.checking.baseline import NO_BASELINE
 from exportdiff.interfaces.checking.check_steps import FindingConfirmed, FindingExplained
 from exportdiff.interfaces.checking.confirmation import SecondJudgement
+from exportdiff.interfaces.checking.explaining import joined
 from exportdiff.interfaces.checking.explanation_cache import ExplanationCache
 from exportdiff.interfaces.checking.found import Found
 from exportdiff.interfaces.checking.report import Report
 from exportdiff.interfaces.reports.check_progress import CheckProgress
 from exportdiff.judging.checks.compare.leaves import LeafDifference
 from exportdiff.judging.checks.outputs import OutputLeaf
-from exportdiff.known.attribution.explained import KnownCause, on_paths
+from exportdiff.known.attribution.explained import ExplainedFinding, KnownCause, on_paths
 from exportdiff.known.corpus.entry import default_corpora
 from exportdiff.known.corpus.known_bug import KnownBug
 from exportdiff.known.corpus.versions import versions
@@ -73,15 +74,18 @@ def test_paths_with_the_same_answer_are_explained_together() -> None:
     other = parse("strict:module@cpu")
     finding = FINDING.showing([FINDING.on(FINDING.path), FINDING.on(other)])
     place = FirstDifference(0, "child", 1, "aten.add", "net.py", 14)
-    parts = [replace(KNOWN, finding=on_paths(finding, (path,))).at(place) for path in finding.shown_on]
+    parts = [ExplainedFinding(on_paths(finding, (path,)), KNOWN.causes) for path in finding.shown_on]
+    assert tuple(joined(finding, reversed(parts))) == (replace(KNOWN, finding=finding),)
     text = io.StringIO()
     progress = CheckProgress(Console(file=text, width=160), (), "model.py:make", None, NO_BASELINE)
-    progress.on_step(FindingExplained(Found(finding), tuple(parts), None))
+    progress.on_step(
+        FindingExplained(Found(finding), tuple(each.at(place) for each in joined(finding, parts)), None)
+    )
     assert text.getvalue().startswith(
         f"\n{finding.fingerprint} (child, net.py:14):\nknown bug of torch: title"
     )
-    assert text.getvalue().count("known bug of torch") == 1
-    progress.on_step(FindingExplained(Found(finding), (parts[0], replace(parts[1], causes=())), None))
+    unlike = joined(finding, (parts[0], replace(parts[1], causes=())))
+    progress.on_step(FindingExplained(Found(finding), tuple(unlike), None))
     assert "on nonstrict:unflatten:\nknown bug of torch: title (see above)" in text.getvalue()
     assert "on strict:module:\nnew: no entry" in text.getvalue()
 

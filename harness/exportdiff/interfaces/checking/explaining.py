@@ -11,16 +11,19 @@ from exportdiff.interfaces.checking.explanation_cache import ExplanationCache
 from exportdiff.interfaces.checking.found import Found
 from exportdiff.judging.results import Verdict
 from exportdiff.known.attribution.attribute import explanations
+from exportdiff.known.attribution.explained import on_paths
 from exportdiff.known.attribution.knowledge import knowledge
 
 if TYPE_CHECKING:
     import pathlib
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from exportdiff.core.case import Case
     from exportdiff.core.finding import Finding
     from exportdiff.core.first_difference import FirstDifference
+    from exportdiff.core.path import Path
     from exportdiff.interfaces.checking.report import Report
+    from exportdiff.known.attribution.explained import By, ExplainedFinding, KnownCause
 
 JUDGEMENTS = 60
 """How often a model is judged for each finding: three times as often as in a campaign. Findings of users'
@@ -60,8 +63,19 @@ def _searched(
     """Look for some of the findings of a report in the corpus."""
     verdict = Verdict(True, "", report.paths, tuple(each.finding for each in report.found), 0.0)
     known = knowledge(corpora.resolve())
-    for parts in explanations(case, verdict, (), known, wanted=findings, each=JUDGEMENTS, seconds=SECONDS):
-        yield tuple(Found(part.finding, part.causes, part.by, part.remark, part.searched) for part in parts)
+    answers = explanations(case, verdict, (), known, wanted=findings, each=JUDGEMENTS, seconds=SECONDS)
+    for finding, parts in zip(findings, answers, strict=True):
+        yield tuple(joined(finding, parts))
+
+
+def joined(finding: Finding, parts: Iterable[ExplainedFinding]) -> Iterator[Found]:
+    """Yield the parts of a finding: one for all paths with the same answer, also if they need other fixes."""
+    paths: dict[tuple[tuple[KnownCause, ...], By, str, bool], set[Path]] = {}
+    for part in parts:
+        answer = part.causes, part.by, part.remark, part.searched
+        paths.setdefault(answer, set()).update(part.finding.shown_on)
+    for answer, on in paths.items():
+        yield Found(on_paths(finding, tuple(path for path in finding.shown_on if path in on)), *answer)
 
 
 def _source_of_classes(case: Case) -> str:

@@ -68,10 +68,10 @@ class CheckProgress(PathRows):
         parts = [each for each in marked(step.parts, self._baseline.of(step.model)) if not each.accepted]
         if not parts:
             return
-        for same in _with_the_same_answer(parts):
+        for part in parts:
             self._line("")
-            self._line(wrapped(_title_of(step.found, same, all_paths=len(same) == len(parts))))
-            self._answer(same[0])
+            self._line(wrapped(_title_of(step.found, part, all_paths=len(parts) == 1)))
+            self._answer(part)
 
     def _answer(self, part: Found) -> None:
         """Print the known bugs of a finding, or why none is known."""
@@ -89,20 +89,10 @@ class CheckProgress(PathRows):
         self._console.print(text, soft_wrap=True, highlight=False, markup=False)
 
 
-def _with_the_same_answer(parts: Sequence[Found]) -> list[list[Found]]:
-    """Group the parts of a finding by what is printed about them."""
-    groups: dict[tuple[object, ...], list[Found]] = {}
-    for part in parts:
-        answer = part.causes, part.by, part.remark, part.searched, part.meaning, part.not_accepted_because
-        groups.setdefault(answer, []).append(part)
-    return list(groups.values())
-
-
-def _title_of(found: Found, parts: Sequence[Found], *, all_paths: bool) -> str:
+def _title_of(found: Found, part: Found, *, all_paths: bool) -> str:
     """Return which finding is explained, where it starts, and if only some paths are meant, which."""
-    place = parts[0].finding.first_difference
+    place = part.finding.first_difference
     where = f" ({place.short})" if place is not None and place.short else ""
-    paths = [path.without_device for part in parts for path in part.finding.shown_on]
-    on = "" if all_paths else f" on {', '.join(paths)}"
-    harmless = ", harmless here" if parts[0].meaning == "harmless" else ""
+    on = "" if all_paths else f" on {', '.join(path.without_device for path in part.finding.shown_on)}"
+    harmless = ", harmless here" if part.meaning == "harmless" else ""
     return f"{found.finding.fingerprint}{where}{on}{harmless}:"
