@@ -17,7 +17,7 @@
 # kind = "mismatch"
 # status = "open"
 # signatures = [["outputs", "mismatch", "dtype"]]
-# fix = "select_scatter_is_slice_scatter"
+# fix = "decomposed_select_scatter_keeps_dtype"
 # upstream = ""
 # upstream-searched = "2026-11-26"
 # at-fault = "torch/_refs/__init__.py, select_scatter: where(mask, src, x)"
