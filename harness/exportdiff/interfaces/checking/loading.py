@@ -206,7 +206,7 @@ def _import(target: Target) -> ModuleType:
         if not target.module.endswith(".py"):
             return importlib.import_module(target.module)
         name = _module_name(file)
-        # A child process runs in a folder with links to the files of the user: a finding names the file itself.
+        # A child process runs in a folder of links to the files of the user. A finding names the file itself.
         spec = importlib.util.spec_from_file_location(name, file.resolve())
         if spec is None or spec.loader is None:
             raise UsageError(f"{file} cannot be imported")
