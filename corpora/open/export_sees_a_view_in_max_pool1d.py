@@ -45,8 +45,8 @@
 """Export raises "Can't detach views in-place" for a model that runs in eager.
 
 For a CPU tensor without gradients, max_pool1d fills a new tensor. With gradients, and for tensor subclasses
-such as fake tensors, it squeezes the result of max_pool2d, which is a view. So eager raises this error as well
-if the input requires grad. The choice is made in C++ (MaxPooling.cpp).
+such as fake tensors, it squeezes the result of max_pool2d, which is a view. So eager raises this error as
+well if the input requires grad. The choice is made in C++ (MaxPooling.cpp).
 """
 
 import sys
