@@ -13,7 +13,7 @@
 # cause = """
 # The two parameters share memory, so that results are right, but gradients flow to one of them only, and an
 # optimizer updates both. `_load_state_dict` makes a new Parameter for each name, and the file does not say
-# which names are one tensor. `_load_constants` does the same for non-persistent buffers."""
+# which names are one tensor."""
 # path = "nonstrict+reload:module@cpu"
 # check = "sharing"
 # kind = "mismatch"
@@ -39,7 +39,7 @@
 
 The two parameters share memory, so that results are right, but gradients flow to one of them only, and an
 optimizer updates both. `_load_state_dict` makes a new Parameter for each name, and the file does not say
-which names are one tensor. `_load_constants` does the same for non-persistent buffers.
+which names are one tensor.
 """
 
 import io
