@@ -9,6 +9,7 @@ from typing import cast
 import pytest
 
 from exportdiff.core.finding import Finding
+from exportdiff.core.path import Path
 from exportdiff.fuzzing.campaign.worker import Job
 from exportdiff.judging.results import PathResult, Status, Verdict
 from exportdiff.known.attribution.knowledge import Knowledge
@@ -28,11 +29,11 @@ def verdict(*statuses: tuple[Status, str]) -> Verdict:
         PathResult(path, status, reason, message=f"says {reason}")
         for path, (status, reason) in zip(PATHS, statuses, strict=True)
     )
-    findings = [
-        SimpleNamespace(path=each.path, signature=(each.reason,))
-        for each in results
-        if each.status == "finding"
-    ]
+    shown: dict[str, list[Path]] = {}
+    for each in results:
+        if each.status == "finding":
+            shown.setdefault(each.reason, []).append(each.path)
+    findings = [SimpleNamespace(signature=(reason,), shown_on=paths) for reason, paths in shown.items()]
     return Verdict(True, "", results, tuple(cast(list[Finding], findings)), 0.0)
 
 
@@ -41,6 +42,8 @@ def test_what_another_path_of_plain_torch_shows_is_no_fault_of_a_fix() -> None:
     plain = verdict(("finding", "guard"), ("ok", ""), ("ok", ""))
     mended = verdict(("finding", "guard"), ("finding", "guard"), ("finding", "value"))
     assert [each.path for each in regressed(mended, plain, known)] == [STRICT]
+    folded = verdict(("finding", "value"), ("finding", "value"), ("ok", ""))  # one finding on two paths
+    assert [each.path for each in regressed(folded, plain, known)] == [UNFLATTEN]
 
 
 def test_what_a_fix_refuses_runs_on_plain_torch(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -19,17 +19,18 @@ if TYPE_CHECKING:
 def regressed(mended: Verdict, plain: Verdict, known: Knowledge) -> tuple[PathResult, ...]:
     """Return the paths of mended torch that a fix refuses, or that differ, and that agree on plain torch.
 
-    A path that differs as another path of plain torch does is none of them. With a fix, unflatten checks the
-    guards of the program, and refuses a size as ``ep.module()`` of plain torch does.
+    Not among them: a path that differs only as another path of plain torch does. With a fix, unflatten checks
+    the guards of the program, and refuses a size as ``ep.module()`` of plain torch does.
     """
     right = {result.path for result in plain.paths if result.status == "ok"}
     seen = {finding.signature for finding in plain.findings}
-    other = {finding.path for finding in mended.findings if finding.signature not in seen}
+    new = [finding for finding in mended.findings if finding.signature not in seen]
+    differ = {path for finding in new for path in finding.shown_on}
     return tuple(
         result
         for result in mended.paths
         if result.path in right
-        and (result.path in other or (result.status == "unsupported" and result.reason in known.usable))
+        and (result.path in differ or (result.status == "unsupported" and result.reason in known.usable))
     )
 
 
