@@ -26,7 +26,11 @@
 # workaround = "none: a cast of the result gives the dtype of eager, but the LSTM computes in float32"
 #
 # [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
 # "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """Within autocast, nn.LSTM returns bfloat16 in eager. The decomposed program returns float32.
 
