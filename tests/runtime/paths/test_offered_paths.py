@@ -128,7 +128,7 @@ class Model(nn.Module):
         self.two.bias = self.one.bias
 
     def forward(self, x):
-        return {"y": self.two(torch.relu(self.one(x))).sum()}
+        return self.two(torch.relu(self.one(x)))
 
 def make():
     return Model(), (torch.arange(6.0).reshape(2, 3) / 6,)
@@ -141,6 +141,15 @@ def test_a_schedule_trains_stages_as_eager_trains_the_model() -> None:
     assert [path.status for path in verdict.paths] == ["ok"]
     random = STAGES.replace("self.one(x)))", "self.one(x))) * torch.rand(1)")
     assert not along(random, "pipeline:scheduled").findings, "a schedule draws in another order"
+
+
+@pytest.mark.parametrize("result", ['{"y": y}', "[y, y]", "y.sum()", "(y, x)", "self.two.weight", "(y, 2)"])
+def test_a_schedule_is_not_judged_on_results_that_it_cannot_return(result: str) -> None:
+    source = STAGES.replace("return self.two", "y = self.two")
+    source = source.replace("(self.one(x)))", f"(self.one(x)))\n        return {result}")
+    verdict = along(source, "pipeline:scheduled")
+    assert [str(each.path) for each in verdict.unjudged] == ["pipeline:scheduled@cpu"]
+    assert "a schedule" in verdict.unjudged[0].reason
 
 
 def test_a_repro_file_says_that_the_graph_is_whole() -> None:

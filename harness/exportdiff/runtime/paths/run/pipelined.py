@@ -12,7 +12,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from torch import nn
+from torch import Tensor, nn
 from torch.utils import _pytree as pytree
 
 from exportdiff.runtime.inputs.copies import build
@@ -46,9 +46,13 @@ def observe_pipelined(case: Case, paths: Sequence[Path], clock: Stopwatch) -> It
     for path in paths:
         in_eager = RUNNERS[path.runner].in_eager
         run = flat if in_eager is None else partial(_flat_of, in_eager)
+        if in_eager is not None and (reason := not_for_schedules(case, path.device)):
+            raise CannotObserveError(reason)
         reference = observe_eager(case, path.device, clock, run=run)
         if in_eager is not None and "calls" in reference.draws:
-            raise CannotObserveError("a schedule draws random numbers in another order than eager")
+            raise CannotObserveError(
+                "random numbers along this path: a schedule draws them in another order than eager"
+            )
         yield _observe(case, path, clock, reference)
 
 
@@ -70,6 +74,35 @@ def _observe(case: Case, path: Path, clock: Stopwatch, reference: EagerObservati
     with restore_modes():
         ran = run_calls(ModelCaller(nn.Module(), clock, run=flat(pipe)), examples, None)
     return PipelinedObservation(path, reference=reference, **ran._asdict())
+
+
+def not_for_schedules(case: Case, device: str) -> str:
+    """Return what of the model a schedule does not take, and why; empty: it takes all.
+
+    A schedule splits each input along its first dimension, and returns the tensors that its last stage
+    computes, each once and without a container.
+    """
+    model, examples = build(case, device)
+    inputs: Inputs = examples.fresh()
+    given = (*inputs.args, *inputs.kwargs.values())
+    if any(isinstance(each, list | tuple | dict) or not _is_leaf(each) for each in given):
+        return "arguments in containers along this path: a schedule splits tensors"
+    with restore_modes():
+        result = model(*inputs.args, **inputs.kwargs)
+    results = result if isinstance(result, list | tuple) else (result,)
+    rows = next((len(each) for each in given if isinstance(each, Tensor) and each.dim()), 0)
+    if not all(isinstance(each, Tensor) and each.dim() and len(each) == rows for each in results):
+        return "these results along this path: a schedule joins tensors with a row for each row of the input"
+    theirs = {id(each) for each in (*given, *model.parameters(), *model.buffers())}
+    if len({id(each) for each in results} - theirs) < len(results):
+        return (
+            "these results along this path: a schedule returns each tensor that its last stage computes once"
+        )
+    return ""
+
+
+def _is_leaf(value: object) -> bool:
+    return pytree.tree_structure(value).is_leaf()
 
 
 def _failure(error: Exception) -> Failure:
