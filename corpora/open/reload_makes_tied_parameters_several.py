@@ -12,8 +12,7 @@
 # topics = ["tied-weights"]
 # cause = """
 # The two parameters share memory, so that results are right, but gradients flow to one of them only, and an
-# optimizer updates both. `_load_state_dict` makes a new Parameter for each name, and the file does not say
-# which names are one tensor."""
+# optimizer updates both. `_load_state_dict` makes a new Parameter for each name."""
 # path = "nonstrict+reload:module@cpu"
 # check = "sharing"
 # kind = "mismatch"
@@ -38,8 +37,7 @@
 """The head of the model has the weight of its embedding. After save and load, these are two parameters.
 
 The two parameters share memory, so that results are right, but gradients flow to one of them only, and an
-optimizer updates both. `_load_state_dict` makes a new Parameter for each name, and the file does not say
-which names are one tensor.
+optimizer updates both. `_load_state_dict` makes a new Parameter for each name.
 """
 
 import io
