@@ -14,6 +14,7 @@ import torch
 
 from exportdiff.cli import main
 from exportdiff.core.case import Case, case_from_source
+from exportdiff.core.finding import Kind
 from exportdiff.core.path import Path
 from exportdiff.judging.results import PathResult, Verdict
 from exportdiff.lab.bench.gpu import judged, moved, precision, schedule
@@ -69,6 +70,20 @@ def test_only_what_the_device_shows_twice_and_the_cpu_does_not_counts(
     ran = judged.only_on_device("paths-1", lambda device: LINEAR, ["nonstrict:module@cuda"], "cuda")
     assert (ran.shared, ran.unsteady, len(ran.differences)) == counts
     assert [bool(each.on_cpu) for each in ran.differences] == [on_cpu == ("other",)] * counts[2]
+
+
+@pytest.mark.parametrize(("kind", "counts"), [("crash", (1, 0)), ("mismatch", (0, 1))])
+def test_an_exception_with_the_same_text_on_the_cpu_is_the_same_finding(
+    monkeypatch: pytest.MonkeyPatch, kind: Kind, counts: tuple[int, int]
+) -> None:
+    def judge(case: Case, paths: Sequence[Path]) -> Verdict:
+        (path,) = paths
+        found = replace(make_finding(path.device, kind=kind), path=path, shown_on=(path,))
+        return Verdict(True, "", (PathResult(path, "ok"),), (found,), 0.0)
+
+    monkeypatch.setattr(judged, "judge_case", judge)
+    ran = judged.only_on_device("paths-1", lambda device: LINEAR, ["nonstrict:module@cuda"], "cuda")
+    assert (ran.shared, len(ran.differences)) == counts
 
 
 def test_changed_programs_run() -> None:

@@ -1,6 +1,7 @@
 """Judges a program on the device and, where that shows a finding, on the CPU.
 
 A finding that both show is a bug of torch that needs no GPU: campaigns find it. Only the others count.
+The same exception may come from other functions on the CPU: a crash with the same title is the same finding.
 """
 
 from __future__ import annotations
@@ -43,7 +44,12 @@ def only_on_device(name: str, source: Callable[[str], str], paths: Sequence[str]
     steady = {key: finding for key, finding in first.items() if key in again}
     there = judge_case(_case(source("cpu"), text), [parse(f"{path}@cpu") for path in only])
     on_cpu = _shown(there)
-    new = {key: finding for key, finding in steady.items() if key not in on_cpu}
+    raised = {(path, finding.title) for (path, _), finding in on_cpu.items() if finding.kind == "crash"}
+    new = {
+        key: finding
+        for key, finding in steady.items()
+        if key not in on_cpu and (key[0], finding.title) not in raised
+    }
     differences = tuple(
         Difference(name, str(_on(path, paths)), found.check, found.title, text, _others(path, there))
         for (path, _), found in new.items()
