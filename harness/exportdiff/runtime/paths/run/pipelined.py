@@ -50,9 +50,7 @@ def observe_pipelined(case: Case, paths: Sequence[Path], clock: Stopwatch) -> It
             raise CannotObserveError(reason)
         reference = observe_eager(case, path.device, clock, run=run)
         if in_eager is not None and "calls" in reference.draws:
-            raise CannotObserveError(
-                "random numbers along this path: a schedule draws them in another order than eager"
-            )
+            raise CannotObserveError("random numbers on this path: a schedule draws them in another order")
         yield _observe(case, path, clock, reference)
 
 
@@ -86,18 +84,16 @@ def not_for_schedules(case: Case, device: str) -> str:
     inputs: Inputs = examples.fresh()
     given = (*inputs.args, *inputs.kwargs.values())
     if any(isinstance(each, list | tuple | dict) or not _is_leaf(each) for each in given):
-        return "arguments in containers along this path: a schedule splits tensors"
+        return "arguments in containers on this path: a schedule splits tensors"
     with restore_modes():
         result = model(*inputs.args, **inputs.kwargs)
     results = result if isinstance(result, list | tuple) else (result,)
     rows = next((len(each) for each in given if isinstance(each, Tensor) and each.dim()), 0)
     if not all(isinstance(each, Tensor) and each.dim() and len(each) == rows for each in results):
-        return "these results along this path: a schedule joins tensors with a row for each row of the input"
+        return "these results on this path: a schedule joins tensors with a row for each row of the input"
     theirs = {id(each) for each in (*given, *model.parameters(), *model.buffers())}
     if len({id(each) for each in results} - theirs) < len(results):
-        return (
-            "these results along this path: a schedule returns each tensor that its last stage computes once"
-        )
+        return "these results on this path: a schedule returns each result of its last stage once"
     return ""
 
 
