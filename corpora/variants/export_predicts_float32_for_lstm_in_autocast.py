@@ -21,6 +21,7 @@
 # "2.11.0" = "shows"
 # "2.13.0" = "shows"
 # "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """Within autocast, nn.LSTM returns bfloat16. The graph of the exported program records float32.
 

@@ -77,18 +77,11 @@ def test_every_file_was_tried_on_the_pinned_torch_and_shows_there() -> None:
 
 
 TRIED = {"2.9.1", "2.11.0", "2.13.0", "2.14.1", "2.15.0"}
-NOT_TRIED = {
-    "decompose_gives_float32_of_lstm_in_autocast": {"2.9.1", "2.11.0", "2.14.1", "2.15.0"},
-    "export_predicts_float32_for_lstm_in_autocast": {"2.15.0"},
-}
-"""Files that need a processor on which oneDNN has an LSTM in bfloat16."""
 
 
 def test_every_file_was_tried_on_each_version() -> None:
     missing = {name: TRIED - dict(entry.versions.rows).keys() for name, entry in ALL.items()}
-    assert {name: each for name, each in missing.items() if each} == NOT_TRIED, (
-        "run: exportdiff corpus bisect"
-    )
+    assert {name: each for name, each in missing.items() if each} == {}, "run: exportdiff corpus bisect"
     newest = re.search(
         r"^torch==(.*)$", (CORPORA.parent / "constraints-newest.txt").read_text(), re.MULTILINE
     )

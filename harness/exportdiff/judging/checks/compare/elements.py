@@ -18,6 +18,10 @@ if TYPE_CHECKING:
 
 UNITS = 4
 """Differences of up to 4 units in the last place are rounding."""
+LUCK = 64
+"""So are differences of up to 64 units in the last place of the largest element, if ``torch.testing`` tolerates
+them. Of 60 ``nn.TransformerDecoderLayer``, 5 had a gradient in which eager was nearer to the float64 reference
+than the decomposed program, by up to 37 units."""
 
 
 @dataclass(frozen=True)
@@ -52,18 +56,20 @@ def furthest(a: Values, b: Values) -> Furthest | None:
     return Furthest(found[0], found[1], index, found[3], differing)
 
 
-def is_rounding(a: Values, b: Values, exact: Values | None, eps: float) -> bool:
+def is_rounding(a: Values, b: Values, exact: Values | None, eps: float, tolerated: float) -> bool:
     """Whether the values differ by rounding: by the float64 reference, or else by the size of the values.
 
-    ``a`` is eager's tensor, ``eps`` the step of its dtype at 1. An infinity, or NaN, is never the
-    rounding of another value.
+    ``a`` is eager's tensor, ``eps`` the step of its dtype at 1, ``tolerated`` what ``torch.testing``
+    tolerates by default. An infinity, or NaN, is never the rounding of another value.
     """
     if exact is None or exact.shape != a.shape:
         return _within(a, b, None, 16 * eps * largest_magnitude(a), 0.0)
-    # Twice the largest error of eager, and a few units in the last place.
+    # Twice the largest error of eager, which is small by luck if there are few elements, and a few units in
+    # the last place.
     losses = (_distance(_wide(ours), _target(true, ours)) for _, (ours, true) in parts(a, exact))
     lost = max(map(_largest, losses), default=0.0)
-    return _within(a, b, exact, 2 * lost, UNITS * eps)
+    lucky = min(tolerated, LUCK * eps * largest_magnitude(a))
+    return _within(a, b, exact, max(2 * lost, lucky), UNITS * eps)
 
 
 def largest_error(a: Values, b: Values, exact: Values | None) -> float:

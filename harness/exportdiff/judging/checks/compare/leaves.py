@@ -211,8 +211,9 @@ def _compare_values(expected: TensorSnapshot, seen: TensorSnapshot) -> LeafDiffe
         if found is None:
             return LeafDifference("sign-of-zero", "", "") if signs_of_zero_differ(a, b) else None
         eps = _EPS.get(expected.dtype, 2.0**-23)
-        close = a.dtype.kind in "fc" and is_rounding(a, b, expected.exact, eps)
         largest = largest_magnitude(a)
+        tolerated = default_tolerance(expected.dtype, largest)
+        close = a.dtype.kind in "fc" and is_rounding(a, b, expected.exact, eps, tolerated)
         error = largest_error(a, b, expected.exact)
     return ValuesDiffer(
         "rounding" if close else "value",
@@ -224,7 +225,7 @@ def _compare_values(expected: TensorSnapshot, seen: TensorSnapshot) -> LeafDiffe
         place=found.place,
         apart=found.apart,
         largest=largest,
-        tolerated=default_tolerance(expected.dtype, largest),
+        tolerated=tolerated,
         error=error,
     )
 
