@@ -37,7 +37,8 @@ def add(commands: Subparsers) -> None:
         "on two idle cores. After Ctrl-C, the results so far are printed and written to --out. With --only "
         "gpu, it instead asks what programs show on a GPU and not on the CPU. With --only refusals, it "
         "instead asks which programs the fixes of the corpus refuse, and which fixes refuse wrongly; with "
-        "--out FILE, a later run continues.",
+        "--out FILE, a later run continues. With --only edits, it instead asks which one-line mistakes in "
+        "torch fuzz --against finds; with --out FILE, a later run continues.",
     )
     parser.add_argument(
         "--full", action="store_true", help="measure for two to three hours, for numbers that can be quoted"
@@ -61,7 +62,7 @@ def add(commands: Subparsers) -> None:
         "--time",
         type=duration,
         metavar="TIME",
-        help="how long the measurement gpu or refusals takes (default: 7m)",
+        help="how long the measurement gpu or refusals takes; edits starts no edit afterwards (default: 7m)",
     )
     add_workers_option(parser)
     add_seed_option(parser)
@@ -71,7 +72,7 @@ def add(commands: Subparsers) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Print a table, and write the JSON document after every measurement.
 
-    Return what gpu and refusals return, 3 if a measurement failed, 130 if the command was interrupted.
+    Return what gpu, refusals and edits return, 3 if a measurement failed, 130 if the command was interrupted.
     """
     from exportdiff.lab.bench.context import REQUESTED_SECONDS, Context
     from exportdiff.lab.bench.machine import describe, is_busy

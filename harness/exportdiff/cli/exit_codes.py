@@ -75,9 +75,11 @@ EACH_COMMAND: dict[str, dict[int, str]] = {
     "features": {0: "the tags are counted", 2: WRONG_ARGUMENT},
     "faults": {0: "every fault was detected", 1: "a fault was not detected", 2: WRONG_ARGUMENT},
     "bench": {
-        0: "all is measured; for `gpu`: nothing differs; for `refusals`: no fix is wrong",
-        1: "`gpu`: something differs on the device alone; `refusals`: a fix is wrong",
-        2: f"{WRONG_ARGUMENT}; `gpu`, `refusals`: nothing could be judged",
+        0: "all is measured; for `gpu`: nothing differs; for `refusals`: no fix is wrong; for `edits`: a "
+        "comment breaks nothing",
+        1: "`gpu`: something differs on the device alone; `refusals`: a fix is wrong; `edits`: a comment "
+        "breaks something",
+        2: f"{WRONG_ARGUMENT}; `gpu`, `refusals`, `edits`: nothing could be judged",
     },
     "paths": {0: "the paths are listed", 2: WRONG_ARGUMENT},
     "zoo": {

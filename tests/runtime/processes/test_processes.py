@@ -20,6 +20,7 @@ from exportdiff.fuzzing.campaign.postmortem import post_mortem
 from exportdiff.runtime.paths import Path, select_paths
 from exportdiff.runtime.processes import child as child_module
 from exportdiff.runtime.processes import scratch
+from exportdiff.runtime.processes import server as server_module
 from exportdiff.runtime.processes.child import Child, Death, Stopped, TaskFailure, waited_for_core
 from exportdiff.runtime.processes.executor import WorkerSlots
 from exportdiff.runtime.processes.in_child import ReusableWorker, call_fresh
@@ -331,3 +332,10 @@ def test_the_folder_of_a_living_run_stays(monkeypatch: pytest.MonkeyPatch, tmp_p
     scratch.remove_abandoned(tmp_path)
     assert run.is_dir() and target.is_dir()
     assert not (tmp_path / f"{scratch.PREFIX}1-ab{scratch.LOCK}").exists()
+
+
+def test_a_torch_on_the_path_comes_before_one_next_to_exportdiff(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTHONPATH", "/edited")
+    with server_module._environment():
+        assert os.environ["PYTHONPATH"].split(os.pathsep) == ["/edited", *import_folders()]
+    assert os.environ["PYTHONPATH"] == "/edited"

@@ -52,6 +52,13 @@ def _digest(folder: pathlib.Path) -> str:
 
 
 def _files(folder: pathlib.Path) -> Iterator[pathlib.Path]:
-    for parent, folders, names in os.walk(folder):
+    """Yield the files in a fixed order, also those in folders that are links, each folder once."""
+    seen: set[str] = set()
+    for parent, folders, names in os.walk(folder, followlinks=True):
+        real = os.path.realpath(parent)
+        if real in seen:
+            folders.clear()
+            continue
+        seen.add(real)
         folders.sort()
         yield from (pathlib.Path(parent, name) for name in sorted(names) if name.endswith(_SUFFIXES))

@@ -17,7 +17,6 @@ from threading import Lock
 from typing import TYPE_CHECKING
 
 from exportdiff.core.case import case_from_source
-from exportdiff.core.plain_data import NotPlainError, dumps, loads
 from exportdiff.core.torch_versions import torch_version
 from exportdiff.fuzzing.campaign.worker import Job, drawn, prepared
 from exportdiff.judging.exemptions.refusal import fix_refusals
@@ -25,6 +24,7 @@ from exportdiff.judging.judge_case import judge_case
 from exportdiff.known.attribution.knowledge import knowledge
 from exportdiff.known.attribution.wrong_refusals import regressed
 from exportdiff.lab.bench.figures import Figure, Result, Rows
+from exportdiff.lab.bench.records_file import append_records, read_records
 from exportdiff.lab.bench.threads import in_threads
 from exportdiff.runtime.observing.freeing_programs import clean_state
 from exportdiff.runtime.patching.installed import without_fixes
@@ -122,12 +122,8 @@ class Records:
     def __post_init__(self) -> None:
         """Read the file; a line that was cut off is judged again."""
         self._lock = Lock()
-        if self.file is not None and self.file.exists():
-            for line in self.file.read_text(encoding="utf-8").splitlines():
-                try:
-                    self.done.append(loads(line))
-                except NotPlainError:
-                    continue
+        if self.file is not None:
+            self.done += read_records(self.file)
         have = {each.index for each in self.done}
         self._indices = (index for index in itertools.count() if index not in have)
 
@@ -142,9 +138,7 @@ class Records:
             judged = tuple(judged)
             self.done.extend(judged)
             if self.file is not None:
-                self.file.parent.mkdir(exist_ok=True)
-                with self.file.open("a", encoding="utf-8") as out:
-                    out.writelines(f"{dumps(each)}\n" for each in judged)
+                append_records(self.file, judged)
 
 
 def _work(job: Job, records: Records, until: float, stop: Event) -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from exportdiff.lab.bench import (
     bare_loop,
+    edits,
     first_minute,
     growth,
     one_model,
@@ -50,5 +51,6 @@ MEASUREMENTS: tuple[Measurement, ...] = (
     Measurement("coverage", "how much of torch.export is run?", reach.measure),
     Measurement("yield", "where does CPU pay?", yields.measure),
     Measurement("refusals", "what do fixes refuse, and rightly?", refusals.measure, on_request=True),
+    Measurement("edits", "what does an edit of torch break?", edits.measure, on_request=True),
     Measurement("gpu", "what does a GPU show that the CPU does not?", gpu.measure, on_request=True),
 )

@@ -61,13 +61,16 @@ def _environment() -> Iterator[None]:
 
     PYTHONSAFEPATH: without it, Python would import a json.py of the current folder instead of its own.
 
-    PYTHONPATH: the server finds this package by it, not by our ``sys.path``. PYTHONHASHSEED: torch iterates
-    over sets of strings, so only a fixed hash seed gives every campaign the same findings. PYTHONWARNINGS: a
-    child that is killed cannot give back its semaphores (tqdm makes one, and torch.fx uses tqdm where it is
-    installed); multiprocessing's resource tracker does that, and need not warn the user of it.
+    PYTHONPATH: the server finds this package by it, not by our ``sys.path``. What the user has put there
+    comes first, as it does for us: it may have another torch than the folder where exportdiff is installed.
+
+    PYTHONHASHSEED: torch iterates over sets of strings, so only a fixed hash seed gives every campaign the
+    same findings. PYTHONWARNINGS: a child that is killed cannot give back its semaphores (tqdm makes one, and
+    torch.fx uses tqdm where it is installed); multiprocessing's resource tracker does that, and need not warn
+    the user of it.
     """
     before = dict(os.environ)
-    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (*import_folders(), before.get("PYTHONPATH"))))
+    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (before.get("PYTHONPATH"), *import_folders())))
     os.environ.setdefault("PYTHONHASHSEED", "0")
     os.environ.setdefault("PYTHONSAFEPATH", SAFE_PATH)
     quiet = "ignore:resource_tracker:UserWarning"
