@@ -20,8 +20,8 @@ UNITS = 4
 """Differences of up to 4 units in the last place are rounding."""
 LUCK = 64
 """So are differences of up to 64 units in the last place of the largest element, if ``torch.testing``
-tolerates them. Of 60 ``nn.TransformerDecoderLayer``, 5 had a gradient in which eager was nearer to the float64
-reference than the decomposed program, by up to 37 units."""
+tolerates them. Of 60 ``nn.TransformerDecoderLayer``, 5 had a gradient in which eager was nearer to the
+float64 reference than the decomposed program, by up to 37 units."""
 
 
 @dataclass(frozen=True)
