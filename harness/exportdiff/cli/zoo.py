@@ -168,7 +168,9 @@ def _write(fresh: Sequence[ModelRow], listed: Mapping[str, Sequence[str]]) -> st
     from exportdiff.lab.zoo.record import JSON, MARKDOWN, RecordedTable, installed, read, write
     from exportdiff.lab.zoo.table import markdown
 
-    record = RecordedTable(installed(), read(JSON).merged(fresh, listed))
+    before = read(JSON)
+    # The rows of other sources stay, and so do the versions of packages that only they need.
+    record = RecordedTable({**before.versions, **installed()}, before.merged(fresh, listed))
     write(record, JSON)
     MARKDOWN.write_text(markdown(record, CORPORA), encoding="utf-8")
     unexplained = sum(row.unexplained for row in record.rows)
