@@ -4,14 +4,15 @@
 #
 # [tool.exportdiff]
 # id = "XD116"
-# title = "torch.export: StopIteration if a tensor attribute is read but not used"
+# title = "torch.export: StopIteration if a tensor attribute is detached and the result is not used"
 # harm = "obscure error"
 # reach = "contrived"
-# reach-because = "a tensor attribute that is looked at and not used"
+# reach-because = "a tensor attribute that is detached and not used"
 # topics = ["constants", "unused-results"]
 # cause = """
-# Dead code elimination leaves a get_attr node without users. `_unused_constant` takes its first user with
-# `next()`, without asking whether there is one."""
+# Dead code elimination removes `detach` (`_is_impure` of torch/export/_trace.py keeps most other operators),
+# and leaves a get_attr node without users. `_unused_constant` takes its first user with `next()`, without
+# asking whether there is one."""
 # path = "nonstrict:module@cpu"
 # check = "outputs"
 # kind = "crash"
@@ -43,8 +44,9 @@
 """forward calls `self.table.detach()` and does not use the result. Export raises StopIteration without a
 message.
 
-Dead code elimination leaves a get_attr node without users. `_unused_constant` takes its first user with
-`next()`, without asking whether there is one.
+Dead code elimination removes `detach` (`_is_impure` of torch/export/_trace.py keeps most other operators), and
+leaves a get_attr node without users. `_unused_constant` takes its first user with `next()`, without asking
+whether there is one.
 """
 
 import sys

@@ -10,9 +10,10 @@
 # reach-because = "a helper kept in a list, to hide its weights, that updates a statistic"
 # topics = ["buffers", "moving-averages", "constants"]
 # cause = """
-# The helper assigns its buffer. Non-strict export restores the attributes of the modules in
-# `named_modules()`, and the helper is not among them. So it keeps a fake tensor. (The list keeps the weights
-# of the helper out of the state dict.)"""
+# The helper assigns its buffer. After tracing, `_reparametrize_module` restores the parameters and buffers of
+# registered modules, and `_detect_attribute_assignment` their other attributes. Both skip the helper, because
+# `named_modules()` does not have it. So it keeps a fake tensor. (The list keeps the weights of the helper out
+# of the state dict.)"""
 # path = "nonstrict:module@cpu"
 # check = "purity"
 # kind = "mismatch"
@@ -23,7 +24,7 @@
 # upstream-match = "place"
 # upstream-searched = "2026-11-26"
 # defended = "https://github.com/pytorch/pytorch/issues/153062: as designed in non-strict tracing"
-# at-fault = "torch/_functorch/_aot_autograd/frontend_utils.py, _detect_attribute_assignment"
+# at-fault = "torch/export/_trace.py, _export_to_aten_ir_make_fx: restores registered modules only"
 # workaround = "code"
 #
 # [tool.exportdiff.versions]
@@ -35,8 +36,9 @@
 # ///
 """A model keeps a helper module in a plain list. After it was exported, it returns fake tensors in eager.
 
-The helper assigns its buffer. Non-strict export restores the attributes of the modules in `named_modules()`,
-and the helper is not among them. So it keeps a fake tensor. (The list keeps the weights of the helper out of
+The helper assigns its buffer. After tracing, `_reparametrize_module` restores the parameters and buffers of
+registered modules, and `_detect_attribute_assignment` their other attributes. Both skip the helper, because
+`named_modules()` does not have it. So it keeps a fake tensor. (The list keeps the weights of the helper out of
 the state dict.)
 """
 
