@@ -44,9 +44,9 @@
 """forward calls `self.table.detach()` and does not use the result. Export raises StopIteration without a
 message.
 
-Dead code elimination removes `detach` (`_is_impure` of torch/export/_trace.py keeps most other operators), and
-leaves a get_attr node without users. `_unused_constant` takes its first user with `next()`, without asking
-whether there is one.
+Dead code elimination removes `detach` (`_is_impure` of torch/export/_trace.py keeps most other operators),
+and leaves a get_attr node without users. `_unused_constant` takes its first user with `next()`, without
+asking whether there is one.
 """
 
 import sys

@@ -38,8 +38,8 @@
 
 The helper assigns its buffer. After tracing, `_reparametrize_module` restores the parameters and buffers of
 registered modules, and `_detect_attribute_assignment` their other attributes. Both skip the helper, because
-`named_modules()` does not have it. So it keeps a fake tensor. (The list keeps the weights of the helper out of
-the state dict.)
+`named_modules()` does not have it. So it keeps a fake tensor. (The list keeps the weights of the helper out
+of the state dict.)
 """
 
 import sys
