@@ -22,8 +22,8 @@
 # upstream-match = "place"
 # upstream-searched = "2026-11-26"
 # defended = """
-# https://github.com/pytorch/pytorch/blob/v2.13.0/torch/export/exported_program.py#L375: it gives a
-# program for inference"""
+# https://github.com/pytorch/pytorch/blob/v2.13.0/torch/export/exported_program.py#L375: it is
+# supposed to specialize to a post-autograd graph"""
 # at-fault = "torch/_higher_order_ops/wrap.py, WrapWithSetGradEnabled: nothing of it is in the traced graph"
 # workaround = "code"
 #

@@ -7,7 +7,6 @@ import pathlib
 import re
 import subprocess
 import sys
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -19,9 +18,6 @@ from exportdiff.lab.bench.edits import COMMENT, Tried, environment, measure, res
 from exportdiff.lab.bench.records_file import append_records, read_records
 from exportdiff.lab.bench.scale import QUICK
 from exportdiff.runtime.patching.fix import FixError, read_fix
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 needs_release = pytest.mark.skipif(torch_version() != RELEASE, reason=f"the edits are for torch {RELEASE}")
 STEP = pathlib.PurePosixPath("export", "unflatten.py")
@@ -174,15 +170,10 @@ def test_a_campaign_runs_with_the_edited_torch(
     assert command[command.index("--seed") + 1] == "7"
 
 
-@pytest.fixture
-def cut_off(tmp_path: pathlib.Path) -> Iterator[pathlib.Path]:
+def test_a_line_that_was_cut_off_does_not_spoil_the_next_one(tmp_path: pathlib.Path) -> None:
     file = tmp_path / "records.ndjson"
     append_records(file, [Tried("a")])
     with file.open("a") as out:
         out.write('{"data": "cut o')
-    yield file
-
-
-def test_a_line_that_was_cut_off_does_not_spoil_the_next_one(cut_off: pathlib.Path) -> None:
-    append_records(cut_off, [Tried("b")])
-    assert read_records(cut_off) == [Tried("a"), Tried("b")]
+    append_records(file, [Tried("b")])
+    assert read_records(file) == [Tried("a"), Tried("b")]

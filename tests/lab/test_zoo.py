@@ -201,6 +201,11 @@ class TestCommand:
         assert main([*command, "--resume", "--families", "export_db"]) == 0
         assert "1/1" not in capsys.readouterr().err
 
+    def test_write_keeps_the_versions_of_other_sources(self) -> None:
+        recording.write(RecordedTable({"other": "1.0"}, (ModelRow("docs/nn.ReLU"),)), recording.JSON)
+        assert main(["zoo", "--models", "export_db/list_unpack", "--workers", "1", "--write"]) == 0
+        assert recording.read(recording.JSON).versions["other"] == "1.0"
+
     def test_a_pattern_that_matches_nothing_is_named(self, capsys: pytest.CaptureFixture[str]) -> None:
         assert main(["zoo", "--models", "export_db/nothing"]) == 2
         assert "--models export_db/nothing: no model matches" in capsys.readouterr().err

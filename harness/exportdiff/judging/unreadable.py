@@ -14,11 +14,6 @@ if TYPE_CHECKING:
     from exportdiff.runtime.observing.observation import Call, EagerObservation
 
 
-def cannot_observe(what: str) -> str:
-    """Say, for people, why a path is not judged."""
-    return f"exportdiff cannot read {what}"
-
-
 def require_readable(eager: EagerObservation) -> None:
     """Raise CannotObserveError if a call of eager leaves or returns a tensor that cannot be read."""
     for call in eager.calls:

@@ -24,7 +24,7 @@ from exportdiff.judging.probes import probe_mistake
 from exportdiff.judging.promises import as_promised, stops_because
 from exportdiff.judging.results import Unjudged, Verdict
 from exportdiff.judging.surroundings import own_random_numbers, quiet
-from exportdiff.judging.unreadable import cannot_observe, require_readable
+from exportdiff.judging.unreadable import require_readable
 from exportdiff.runtime.inputs.copies import CALLS
 from exportdiff.runtime.observing.faster_torch import faster_torch
 from exportdiff.runtime.observing.observation import (
@@ -154,8 +154,7 @@ class _Judgement:
             try:
                 reason = self._run_eager(path)
             except CannotObserveError as error:
-                unseen = cannot_observe(str(error))
-                self._unjudged += [Unjudged(each, unseen) for each in self._alike(path)]
+                self._unjudged += [Unjudged(each, error.reason) for each in self._alike(path)]
                 continue
             if reason and eager_key(path) == (path.device,):  # plain eager: no path can be compared with it
                 return Verdict(False, reason, (), (), self._clock.seconds)
@@ -170,7 +169,7 @@ class _Judgement:
         paths = [path for path in paths if path not in reading]
         for observed in observe_paths(self._case, paths, self._clock):
             if isinstance(observed, NotObserved):
-                self._unjudged.append(Unjudged(observed.path, cannot_observe(observed.reason)))
+                self._unjudged.append(Unjudged(observed.path, observed.reason))
                 continue
             result, findings = self._judge_path(observed)
             if self._repeats_refusal(observed, result):

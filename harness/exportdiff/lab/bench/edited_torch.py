@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from exportdiff.core.torch_versions import torch_folder
 from exportdiff.runtime.patching.fix import Fix, FixError, read_fix
+from exportdiff.runtime.patching.placing import edits_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,13 +26,13 @@ def read_edits() -> tuple[Fix, ...]:
 
 def edited_file(edit: Fix) -> tuple[pathlib.PurePosixPath, str]:
     """Return the file that a patch edits, from the folder of torch, and its new text. Raises FixError."""
-    ((path, hunks),) = edit.files
+    ((path, (hunk,)),) = edit.files
     lines = (torch_folder().parent / path).read_text(encoding="utf-8").split("\n")
-    for hunk in reversed(hunks):
-        stop = hunk.start + len(hunk.source)
-        if tuple(lines[hunk.start : stop]) != hunk.source:
-            raise FixError(f"{edit.patch} does not fit the installed torch")
-        lines[hunk.start : stop] = hunk.after(0, len(hunk.source), hunk.edits)
+    placed = edits_of(tuple(lines), hunk)
+    if placed is None:
+        raise FixError(f"{edit.patch} does not fit the installed torch")
+    for each in reversed(placed):
+        lines[each.start : each.stop] = each.lines
     return pathlib.PurePosixPath(path).relative_to("torch"), "\n".join(lines)
 
 

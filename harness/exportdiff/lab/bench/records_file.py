@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any
 
 from exportdiff.core.plain_data import NotPlainError, dumps, loads
@@ -26,9 +27,10 @@ def read_records(file: pathlib.Path) -> list[Any]:
 def append_records(file: pathlib.Path, records: Iterable[object]) -> None:
     """Write records, after a line that was cut off too."""
     file.parent.mkdir(exist_ok=True)
-    lines = [f"{dumps(each)}\n" for each in records]
-    with file.open("a+", encoding="utf-8") as out:
-        out.seek(0)
-        if not (out.read() or "\n").endswith("\n"):
-            out.write("\n")
-        out.writelines(lines)
+    lines = "".join(f"{dumps(each)}\n" for each in records)
+    with file.open("ab+") as out:
+        if out.tell():
+            out.seek(-1, os.SEEK_END)
+            if out.read() != b"\n":
+                lines = f"\n{lines}"
+        out.write(lines.encode())

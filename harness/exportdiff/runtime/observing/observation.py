@@ -188,10 +188,10 @@ class Observation:
 
 @dataclass(frozen=True)
 class NotObserved(Observation):
-    """A path on which something cannot be observed, which says nothing about torch."""
+    """A path that cannot be compared with eager, which says nothing about torch."""
 
     reason: str = field(kw_only=True)
-    """What it is, for people."""
+    """Why, for people."""
 
 
 @dataclass(frozen=True)

@@ -26,6 +26,11 @@ PLAIN = (torch.Tensor, nn.Parameter)
 class CannotObserveError(Exception):
     """Something belongs to a kind that exportdiff cannot copy or read. The message names it."""
 
+    @property
+    def reason(self) -> str:
+        """Why a path is not judged, for people."""
+        return f"exportdiff cannot read {self}"
+
 
 def cannot_observe(what: object, error: Exception) -> CannotObserveError:
     """Return the error that names what cannot be observed, in words or as a tensor, and says why."""

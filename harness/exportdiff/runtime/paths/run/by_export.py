@@ -48,7 +48,7 @@ def _observe_group(
                 yield seen
         except CannotObserveError as error:
             path, *left = left
-            yield NotObserved(path, reason=str(error))
+            yield NotObserved(path, reason=error.reason)
 
 
 _WITHOUT_EXPORT: dict[str, Callable[[Case, Sequence[Path], Stopwatch], Iterator[Observation]]] = {

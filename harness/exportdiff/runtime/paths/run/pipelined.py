@@ -18,8 +18,7 @@ from torch.utils import _pytree as pytree
 from exportdiff.runtime.inputs.copies import build
 from exportdiff.runtime.observing.caches import forget_compiled
 from exportdiff.runtime.observing.failure import failure
-from exportdiff.runtime.observing.observation import PipelinedObservation
-from exportdiff.runtime.observing.parts import CannotObserveError
+from exportdiff.runtime.observing.observation import NotObserved, PipelinedObservation
 from exportdiff.runtime.observing.process_state import restore_modes
 from exportdiff.runtime.observing.python_state import PythonState
 from exportdiff.runtime.paths.run.eager import observe_eager
@@ -40,17 +39,22 @@ if TYPE_CHECKING:
     from exportdiff.runtime.paths.stopwatch import Stopwatch
 
 
-def observe_pipelined(case: Case, paths: Sequence[Path], clock: Stopwatch) -> Iterator[PipelinedObservation]:
+def observe_pipelined(
+    case: Case, paths: Sequence[Path], clock: Stopwatch
+) -> Iterator[PipelinedObservation | NotObserved]:
     """Split a model along each path, and run its stages; make the same calls of an eager model."""
     case = replace(case, dynamic_shapes=None, probes=None)
     for path in paths:
         in_eager = RUNNERS[path.runner].in_eager
-        run = flat if in_eager is None else partial(_flat_of, in_eager)
         if in_eager is not None and (reason := not_for_schedules(case, path.device)):
-            raise CannotObserveError(reason)
+            yield NotObserved(path, reason=reason)
+            continue
+        run = flat if in_eager is None else partial(_flat_of, in_eager)
         reference = observe_eager(case, path.device, clock, run=run)
         if in_eager is not None and "calls" in reference.draws:
-            raise CannotObserveError("random numbers on this path: a schedule draws them in another order")
+            reason = "a schedule draws random numbers in another order than eager"
+            yield NotObserved(path, reason=reason)
+            continue
         yield _observe(case, path, clock, reference)
 
 
@@ -75,30 +79,26 @@ def _observe(case: Case, path: Path, clock: Stopwatch, reference: EagerObservati
 
 
 def not_for_schedules(case: Case, device: str) -> str:
-    """Return what of the model a schedule does not take, and why; empty: it takes all.
+    """Return why a schedule cannot do what the model does in eager; empty: it can.
 
-    A schedule splits each input along its first dimension, and returns the tensors that its last stage
-    computes, each once and without a container.
+    A schedule splits each tensor that it is given along the first dimension, and joins the results in the
+    same way. It returns what its last stage computes.
     """
     model, examples = build(case, device)
     inputs: Inputs = examples.fresh()
     given = (*inputs.args, *inputs.kwargs.values())
-    if any(isinstance(each, list | tuple | dict) or not _is_leaf(each) for each in given):
-        return "arguments in containers on this path: a schedule splits tensors"
+    if not all(map(pytree.tree_is_leaf, given)):
+        return "a schedule does not split tensors in containers"
     with restore_modes():
         result = model(*inputs.args, **inputs.kwargs)
     results = result if isinstance(result, list | tuple) else (result,)
     rows = next((len(each) for each in given if isinstance(each, Tensor) and each.dim()), 0)
     if not all(isinstance(each, Tensor) and each.dim() and len(each) == rows for each in results):
-        return "these results on this path: a schedule joins tensors with a row for each row of the input"
+        return "a schedule returns only tensors with a row for each row of the input"
     theirs = {id(each) for each in (*given, *model.parameters(), *model.buffers())}
     if len({id(each) for each in results} - theirs) < len(results):
-        return "these results on this path: a schedule returns each result of its last stage once"
+        return "a schedule returns each tensor once, and neither inputs nor state"
     return ""
-
-
-def _is_leaf(value: object) -> bool:
-    return pytree.tree_structure(value).is_leaf()
 
 
 def _failure(error: Exception) -> Failure:
