@@ -10,6 +10,7 @@ from exportdiff.fuzzing.campaign.engines import local_workers
 from exportdiff.interfaces.reports.campaign_report import CampaignReport
 from exportdiff.interfaces.reports.ci_files import CiFiles
 from exportdiff.interfaces.reports.console import ConsoleReport
+from exportdiff.interfaces.reports.learned_file import LearnedFile
 from exportdiff.interfaces.reports.ndjson import NdjsonLog
 from exportdiff.interfaces.reports.repro_files import ReproFiles
 from exportdiff.interfaces.reports.summary import SummaryFile
@@ -48,7 +49,8 @@ def run_campaign(
         interruptible() as stop,
         limited(memory=settings.memory),
     ):
-        listeners = (campaign, log, ReproFiles(folder), SummaryFile(folder, tally), console, ci_files)
+        files = (campaign, log, ReproFiles(folder), SummaryFile(folder, tally), LearnedFile(folder))
+        listeners = (*files, console, ci_files)
         for event in Campaign(settings, stop=stop, journal=journal, start=start).run():
             for listener in listeners:
                 listener(event)

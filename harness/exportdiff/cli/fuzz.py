@@ -31,10 +31,12 @@ from exportdiff.cli.corpus_fit import try_untried_fixes
 from exportdiff.core.errors import UsageError
 from exportdiff.core.programs import DEFAULT_PROFILE
 from exportdiff.fuzzing.campaign.engines import ENGINES, MODULES
+from exportdiff.fuzzing.campaign.learning import earlier
 from exportdiff.fuzzing.campaign.settings import KNOWN_EVERY, MINIMIZED, CampaignSettings
 from exportdiff.fuzzing.other_torch.probe import interpreter_to_compare
 from exportdiff.interfaces.output_files import check_writable
 from exportdiff.interfaces.reports.folder import Folder
+from exportdiff.interfaces.reports.learned_file import read_learned
 from exportdiff.known.corpus.entry import CORPORA, FIXES
 from exportdiff.runtime.patching.fixes import read_candidates
 from exportdiff.runtime.processes.limits import Limits
@@ -96,6 +98,13 @@ def _add_budget(parser: argparse.ArgumentParser) -> None:
         default=(1, 1),
         metavar="I/N",
         help="split the programs into N parts, and run only part I",
+    )
+    parser.add_argument(
+        "--learned",
+        type=pathlib.Path,
+        metavar="FILE",
+        help="the learned.json of an earlier campaign: start with paths that showed more there (default: "
+        "start with the usual rates; every campaign learns while it runs)",
     )
 
 
@@ -278,4 +287,5 @@ def _settings(arguments: argparse.Namespace, against: Interpreter | None, worker
         known_every=arguments.known_every,
         against=against,
         left_out=left_out(arguments.paths, expensive=False, switches=True),
+        learned=earlier(read_learned(arguments.learned)) if arguments.learned else {},
     )

@@ -16,6 +16,7 @@ from exportdiff.fuzzing.campaign.confirming import Confirm, Confirmer
 from exportdiff.fuzzing.campaign.engines import StartWorkers, local_workers
 from exportdiff.fuzzing.campaign.examples import Draw, ExampleRunner, RunExamples
 from exportdiff.fuzzing.campaign.final_minimizing import FinalMinimizer, Minimize
+from exportdiff.fuzzing.campaign.learning import Learner
 from exportdiff.fuzzing.campaign.own_errors import ErrorCount, TooManyErrors
 from exportdiff.fuzzing.campaign.triage import Witness
 from exportdiff.fuzzing.campaign.worker import ExampleResult, drawn, run_examples
@@ -63,6 +64,7 @@ class Campaign:
         self._minimize = minimize
         self._given_up = 0
         self._fuzzing = 0.0
+        self._learner = Learner(settings.learned)
         self._known: set[str] = set()
         """The root causes of the corpus that a program has shown."""
 
@@ -85,7 +87,8 @@ class Campaign:
             reason = "interrupted"
         except TooManyErrors:
             reason = "errors"
-        yield events.CampaignFinished(clock.now(), reason, self._given_up, self._fuzzing or clock.now())
+        fuzzing = self._fuzzing or clock.now()
+        yield events.CampaignFinished(clock.now(), reason, self._given_up, fuzzing, self._learner.yields)
 
     def _started(self) -> events.CampaignStarted:
         settings = self._settings
@@ -124,6 +127,7 @@ class Campaign:
         """Run the examples, confirm smaller programs, minimize, and compare with the other torch."""
         settings, stop = self._settings, self._stop
         examples = ExampleRunner(settings, self._work, self._source, clock, stop, self._journal, self._start)
+        self._learner = examples.learner
         confirmer = Confirmer(examples.meanwhile(self._confirm), clock, settings.corpora)
         with ExitStack() as processes:
             comparison: TorchComparison | None = None

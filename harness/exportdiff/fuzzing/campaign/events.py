@@ -13,6 +13,7 @@ from exportdiff.known.attribution.explained import By
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from exportdiff.fuzzing.campaign.learning import Yield
     from exportdiff.judging.results import PathResult
 
 JSON_KEYS = {"classification": "standing", "failed_fixes": "lifted", "tags": "features"}
@@ -275,3 +276,5 @@ class CampaignFinished(Event):
     """Examples that were in progress when the time was over, and have no result."""
     fuzzing: float = 0.0
     """Seconds until the last example was done, without the time for minimizing."""
+    learned: Mapping[str, Yield] = field(default_factory=dict)
+    """By arm, what this campaign and those before it have found."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import deque
 from concurrent.futures import Future
-from itertools import islice
 from threading import Thread
 from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
@@ -46,13 +45,20 @@ class ExampleQueue(Generic[R]):
         self,
         submit: Callable[[int], Task[R]],
         indices: Iterator[int],
+        may_start: Callable[[int], bool],
         workers: int,
         clock: Clock,
         stop: Event | None,
     ) -> None:
-        """``submit`` queues an example; ``workers`` run at a time; setting ``stop`` ends the run."""
+        """``submit`` queues an example; ``workers`` run at a time; setting ``stop`` ends the run.
+
+        An example for which ``may_start`` is False waits until further examples before it are finished.
+        """
         self._submit = submit
         self._indices = indices
+        self._next = next(indices, None)
+        """The example to queue next; None: there is none."""
+        self._may_start = may_start
         self._workers = workers
         self._clock = clock
         self._stop = stop
@@ -107,5 +113,8 @@ class ExampleQueue(Generic[R]):
             return
         in_progress = sum(not each.task.is_done() for each in self._examples)
         missing = min(AHEAD * self._workers - in_progress, MOST_FINISHED - len(self._examples))
-        for index in islice(self._indices, max(missing, 0)):
-            self._examples.append(Queued(index, self._submit(index)))
+        for _ in range(missing):
+            if self._next is None or not self._may_start(self._next):
+                return
+            self._examples.append(Queued(self._next, self._submit(self._next)))
+            self._next = next(self._indices, None)

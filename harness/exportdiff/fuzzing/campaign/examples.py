@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing
 from dataclasses import replace
 from functools import partial
@@ -11,9 +11,15 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 from exportdiff.fuzzing.campaign.engines import StartWorkers, local_workers
 from exportdiff.fuzzing.campaign.example_queue import POLL, ExampleQueue, Queued
 from exportdiff.fuzzing.campaign.exposing_fixes import ExposingFixes
+from exportdiff.fuzzing.campaign.learning import Learner
 from exportdiff.fuzzing.campaign.postmortem import post_mortem
-from exportdiff.fuzzing.campaign.schedule import paths_for
-from exportdiff.fuzzing.campaign.worker import ExampleResult, Job, exposing_fixes_of, failed_result
+from exportdiff.fuzzing.campaign.worker import (
+    ExampleResult,
+    Job,
+    chosen_paths,
+    exposing_fixes_of,
+    failed_result,
+)
 from exportdiff.judging.results import PathResult, Verdict
 from exportdiff.known.attribution.classification import Classification
 from exportdiff.runtime.processes.child import Death, Stopped, TaskFailure
@@ -66,6 +72,7 @@ class ExampleRunner:
         stop: Event | None,
         journal: Journal | None = None,
         start: StartWorkers = local_workers,
+        learner: Learner | None = None,
     ) -> None:
         """``work`` runs examples in a worker, ``source`` draws one there; setting ``stop`` ends the run.
 
@@ -82,6 +89,7 @@ class ExampleRunner:
         """None: no workers run."""
         self.given_up = 0
         """Examples that were in progress when the time was over."""
+        self.learner = learner or Learner(settings.learned, settings.shard[1])
         self._job = Job(
             settings.seed,
             settings.paths,
@@ -94,7 +102,7 @@ class ExampleRunner:
             near=settings.near,
         )
 
-    def results(self) -> Iterator[ExampleResult]:
+    def results(self) -> Generator[ExampleResult]:
         """Yield the results of the journal; then run until the examples are done or the time is over.
 
         Raises Stopped.
@@ -104,10 +112,12 @@ class ExampleRunner:
             # The result is as old as the journal says.
             self._clock.set(each.at)
             done.add(each.result.index)
+            self.learner.add(each.result)
             yield each.result
         for result in self._further(done):
             if self._journal is not None:
                 self._journal.add(self._clock.now(), result)
+            self.learner.add(result)
             yield result
 
     def meanwhile(self, function: Callable[..., T]) -> Callable[..., T]:
@@ -129,9 +139,12 @@ class ExampleRunner:
         with closing(self._start(self._settings)) as workers:
 
             def submit(index: int) -> Task[Results]:
-                return workers.submit(self._settings.example_seconds * 2, self._work, self._job, (index,))
+                job = self._job_of(index)
+                return workers.submit(self._settings.example_seconds * 2, self._work, job, (index,))
 
-            queue = ExampleQueue(submit, indices, self._settings.workers, self._clock, self._stop)
+            queue = ExampleQueue(
+                submit, indices, self.learner.may_start, self._settings.workers, self._clock, self._stop
+            )
             asking = _Asking(workers, queue)
 
             def search(
@@ -160,6 +173,9 @@ class ExampleRunner:
                         self.given_up += 1
             finally:
                 self._queue = None
+
+    def _job_of(self, index: int) -> Job:
+        return replace(self._job, factors=self.learner.factors(index))
 
     @property
     def _stopped(self) -> bool:
@@ -195,7 +211,7 @@ class ExampleRunner:
 
     def _deadly(self, asking: _Asking, index: int) -> ExampleResult:
         """Find out which paths kill the process, and judge the others."""
-        job = self._job
+        job = self._job_of(index)
         answer = asking.ask(self._settings.example_seconds, self._source, job, index)
         if isinstance(answer, TaskFailure):
             return failed_result(index, answer.error)
@@ -205,9 +221,9 @@ class ExampleRunner:
 
         def judge(paths: tuple[Path, ...]) -> Results | Death | TaskFailure:
             # Finding out which known bugs it shows takes time, and does not help here.
-            return self._alone(asking, index, replace(job, paths=paths, attribute=False))
+            return self._alone(asking, index, replace(job, paths=paths, on_all_paths=True, attribute=False))
 
-        found = post_mortem(judge, paths_for(index, job.paths, tags))
+        found = post_mortem(judge, chosen_paths(job, index, tags))
         if found.eager is not None:
             verdict = Verdict(False, f"eager {found.eager.kind}", (), (), 0.0)
             return ExampleResult(index, verdict, tags)
@@ -231,7 +247,7 @@ class ExampleRunner:
 
     def _judged_together(self, asking: _Asking, index: int, paths: tuple[Path, ...]) -> ExampleResult:
         """Judge the paths that do not kill the process; without attribution, if that kills it."""
-        job = replace(self._job, paths=paths)
+        job = replace(self._job, paths=paths, on_all_paths=True)
         answer = self._alone(asking, index, job, PATIENCE)
         if isinstance(answer, Death):
             answer = _with_remark(

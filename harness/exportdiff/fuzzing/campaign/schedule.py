@@ -1,7 +1,8 @@
-"""Which paths an example runs on: always on the cheap ones; the more a path costs, the more rarely.
+"""Which paths an example runs on: the more a path costs, the more rarely.
 
-A path that helps only with some programs runs more often on these (``SUITED``). The index of the example and
-the tags of its program decide, so the same seed gives the same plan on any number of workers.
+A path that helps only with some programs runs more often on these (``SUITED``), and one that finds more than
+others for what it costs runs more often on all (``learning.py``). The index of the example and the tags of
+its program decide, so the same seed gives the same plan on any number of workers.
 """
 
 from __future__ import annotations
@@ -11,17 +12,20 @@ from fnmatch import fnmatchcase
 from functools import cache
 from typing import TYPE_CHECKING
 
+from exportdiff.fuzzing.campaign.learning import arm_of
 from exportdiff.runtime.paths import all_paths, cost, is_listed, list_index
 from exportdiff.runtime.paths.catalog import export_key
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from exportdiff.core.path import Path
 
+BASE = ("nonstrict:module", "nonstrict:unflatten")
+"""The base paths: the simplest ones, which other paths add something to."""
+
 RATES: dict[str, int] = {
-    "nonstrict:module": 1,
-    "nonstrict:unflatten": 1,
+    **dict.fromkeys(BASE, 4),
     "strict:module": 11,
     "strict:unflatten": 11,
     "nonstrict+preserve:unflatten": 7,
@@ -222,20 +226,45 @@ UNSUITED: tuple[Unsuited, ...] = (
 )
 
 
-def paths_for(index: int, paths: Sequence[Path], tags: Sequence[str] | None = None) -> tuple[Path, ...]:
-    """Choose the paths of one example; ``tags``: those of its program; None: not known.
+def paths_for(
+    index: int,
+    paths: Sequence[Path],
+    tags: Sequence[str] | None = None,
+    factors: Mapping[str, float] | None = None,
+) -> tuple[Path, ...]:
+    """Choose the paths of one example, at least one.
 
-    Every example runs on the most frequent of ``paths``.
+    The base paths run on every example, unless more than one other path is due for each on average.
+
+    ``tags``: those of its program; None: not known. ``factors``: by arm, how much more often than usual its
+    paths run (see ``learning.py``).
     """
-    often = min((_rate(path)[0] for path in paths), default=1)
-    chosen = []
+    factors = factors or {}
+    often = 1 if base_of(paths) else min((_rate(path)[0] for path in paths), default=1)
+    busy = sum(1 / _rate(path)[0] for path in paths if not _is_base(path)) > 1
+    chosen = set()
     for path in paths:
-        every, turn = _rate(path)
+        every, turn = (1, 0) if _is_base(path) and not busy else _rate(path)
         if every > often and tags is not None:
             every = max(_suited_rate(path, tuple(tags)) or every, _unsuited_rate(path, tuple(tags)))
-        if index % max(every // often, 1) == turn % max(every // often, 1):
-            chosen.append(path)
-    return tuple(chosen)
+        every = max(int(every // often / factors.get(arm_of(path), 1)), 1)
+        if index % every == turn % every:
+            chosen.add(path)
+    return tuple(path for path in paths if path in chosen) or base_of(paths) or _next_in_turn(index, paths)
+
+
+def base_of(paths: Iterable[Path]) -> tuple[Path, ...]:
+    """Return the base paths among some paths."""
+    return tuple(path for path in paths if _is_base(path))
+
+
+def _is_base(path: Path) -> bool:
+    return path.without_device in BASE
+
+
+def _next_in_turn(index: int, paths: Sequence[Path]) -> tuple[Path, ...]:
+    """Return one path for an example that no path is due for."""
+    return (paths[index % len(paths)],) if paths else ()
 
 
 def _suited_rate(path: Path, tags: tuple[str, ...]) -> int | None:
@@ -260,7 +289,10 @@ def _unsuited_rate(path: Path, tags: tuple[str, ...]) -> int:
 
 
 def share(path: Path) -> int:
-    """Return N if one example in N runs on the path in a campaign with all paths."""
+    """Return N if one example in N is due to run on the path in a campaign with all paths.
+
+    The base paths also run if no other path is due, and if another path has a finding.
+    """
     return _rate(path)[0]
 
 
@@ -280,9 +312,13 @@ def _rate(path: Path) -> tuple[int, int]:
 
 
 def _first_with_same_export(path: Path) -> Path:
-    """Return the first path that shares an export with this one, unless every example makes that export."""
+    """Return the first path that shares an export with this one, unless that is a base path.
+
+    So many paths start from the export of the base paths that they would crowd on the same programs.
+    """
     same_export = [each for each in all_paths([path.device]) if export_key(each) == export_key(path)]
-    return path if not same_export or RATES.get(same_export[0].without_device) == 1 else same_export[0]
+    first = same_export[0] if same_export else path
+    return path if _is_base(first) and not _is_base(path) else first
 
 
 _TURN = 5

@@ -7,6 +7,7 @@ from itertools import count
 from typing import TYPE_CHECKING
 
 from exportdiff.core.programs import DEFAULT_PROFILE
+from exportdiff.fuzzing.campaign.learning import Yield
 from exportdiff.known.corpus.entry import FIXES
 from exportdiff.runtime.processes.limits import Limits
 
@@ -66,6 +67,8 @@ class CampaignSettings:
     """The model that all programs use; None: programs are drawn."""
     near: Near | None = None
     """The files of which all programs are edits; None: programs are drawn."""
+    learned: Mapping[str, Yield] = field(default_factory=dict)
+    """By arm, what earlier campaigns have found."""
 
     @property
     def mends(self) -> bool:

@@ -12,10 +12,10 @@ from exportdiff.core.case import case_from_source
 from exportdiff.core.programs import DEFAULT_PROFILE, program_source
 from exportdiff.fuzzing.around.drawing import around_program
 from exportdiff.fuzzing.campaign.own_errors import place_of
-from exportdiff.fuzzing.campaign.schedule import paths_for
+from exportdiff.fuzzing.campaign.schedule import base_of, paths_for
 from exportdiff.fuzzing.campaign.settings import KNOWN_EVERY
 from exportdiff.fuzzing.near.drawing import near_program, path_of
-from exportdiff.judging.exemptions.refusal import fix_refusals
+from exportdiff.judging.exemptions.refusal import FixRefusal, fix_refusals
 from exportdiff.judging.judge_case import judge_case
 from exportdiff.known.attribution.attribute import explain, on_first_paths
 from exportdiff.known.attribution.classification import Classification
@@ -71,6 +71,10 @@ class Job:
     """The model that all programs use; None: programs are drawn."""
     near: Near | None = None
     """The files of which all programs are edits; None: programs are drawn."""
+    factors: Mapping[str, float] = field(default_factory=dict)
+    """By arm, how much more often than usual its paths run."""
+    on_all_paths: bool = False
+    """Whether each example runs on all paths; False: the schedule chooses some."""
 
 
 @dataclass(frozen=True)
@@ -152,12 +156,14 @@ def drawn(job: Job, index: int) -> tuple[str, tuple[str, ...]]:
     return program_source(job.seed, index, job.profile)
 
 
-def _paths(job: Job, index: int, tags: tuple[str, ...]) -> tuple[Path, ...]:
+def chosen_paths(job: Job, index: int, tags: tuple[str, ...]) -> tuple[Path, ...]:
     """Choose the paths of an example: near a known bug, also the path that shows it."""
+    if job.on_all_paths:
+        return job.paths
     if job.near is None:
-        return paths_for(index, job.paths, tags)
+        return paths_for(index, job.paths, tags, job.factors)
     shows = path_of(job.near, job.seed, index)
-    chosen = paths_for(index, job.paths)
+    chosen = paths_for(index, job.paths, factors=job.factors)
     return tuple(each for each in job.paths if each in chosen or each == shows)
 
 
@@ -175,7 +181,7 @@ def _run_example(job: Job, index: int, known: Knowledge | None) -> ExampleResult
     source = ""
     try:
         source, tags = drawn(job, index)
-        example = _Example(job, index, _case(job, source), _paths(job, index, tags), tags)
+        example = _Example(job, index, _case(job, source), chosen_paths(job, index, tags), tags)
         result = example.judged(known)
     except Exception as error:
         return failed_result(index, error, place=place_of(error), tags=tags, source=source)
@@ -197,7 +203,7 @@ class _Example:
     def judged(self, known: Knowledge | None) -> ExampleResult:
         """Judge the program, on mended torch where there are fixes."""
         if known is None:
-            verdict = judge_case(self.case, self.paths)
+            verdict = self._judged_with_base()
             return self._result(verdict, compared=verdict)
         if self.job.plain or not known.usable_fixes:
             return self._on_plain_torch(known)
@@ -211,8 +217,21 @@ class _Example:
         with without_fixes():
             return replace(self._on_plain_torch(known), failed_fixes=names)
 
+    def _judged_with_base(self, refusals: Sequence[FixRefusal] = (), *, once: bool = False) -> Verdict:
+        """Judge the program; if there is a finding, also on the base paths, which are simpler to report."""
+        verdict = judge_case(self.case, self.paths, refusals, once=once)
+        paths = self._with_base
+        if not verdict.findings or len(paths) == len(self.paths):
+            return verdict
+        return judge_case(self.case, paths, refusals, once=once)
+
+    @property
+    def _with_base(self) -> tuple[Path, ...]:
+        wanted = {*self.paths, *base_of(self.job.paths)}
+        return tuple(path for path in self.job.paths if path in wanted)
+
     def _on_plain_torch(self, known: Knowledge) -> ExampleResult:
-        verdict = judge_case(self.case, self.paths)
+        verdict = self._judged_with_base()
         if not self.job.attribute:
             return self._result(verdict)
         parts = [
@@ -225,14 +244,14 @@ class _Example:
     def _on_mended_torch(self, known: Knowledge) -> ExampleResult:
         sampled = self.job.attribute and _is_sampled(self.job, self.index)
         # A sampled program is compared with plain torch on each path.
-        verdict = judge_case(self.case, self.paths, fix_refusals(known.usable_fixes), once=not sampled)
+        verdict = self._judged_with_base(fix_refusals(known.usable_fixes), once=not sampled)
         if not self.job.attribute:
             return self._result(verdict)
         plain: Verdict | None = None
         sample: tuple[ExplainedFinding, ...] = ()
         if sampled:
             with without_fixes():
-                plain = judge_case(self.case, self.paths)
+                plain = judge_case(self.case, self._with_base if verdict.findings else self.paths)
             sample = _sample(self.case, plain, verdict, self.tags, known)
         parts = sort_residual_findings(self.case, verdict, self.tags, known, plain=plain, search=False)
         if plain is not None:

@@ -31,6 +31,11 @@ class Folder:
         return self.root / "journal.ndjson"
 
     @property
+    def learned(self) -> pathlib.Path:
+        """What the campaign learned about the yield of paths, for the next one; it writes it at the end."""
+        return self.root / "learned.json"
+
+    @property
     def findings(self) -> pathlib.Path:
         """The folder of the repro files."""
         return self.root / "findings"
@@ -46,6 +51,7 @@ class Folder:
             self.summary.unlink(missing_ok=True)
             self.log.unlink(missing_ok=True)
             self.journal.unlink(missing_ok=True)
+            self.learned.unlink(missing_ok=True)
             shutil.rmtree(self.findings, ignore_errors=True)
             self.findings.mkdir(exist_ok=True)
         except FileExistsError:

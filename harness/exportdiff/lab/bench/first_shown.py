@@ -110,14 +110,23 @@ class _Search:
         return added
 
 
-def beyond(record: Record, corpora: pathlib.Path, known: frozenset[str]) -> frozenset[str]:
+@dataclass(frozen=True)
+class Shown:
+    """A program, and what a campaign said about it. Plain data."""
+
+    source: str
+    verdict: Verdict
+    tags: tuple[str, ...]
+
+
+def beyond(record: Record | Shown, corpora: pathlib.Path, known: frozenset[str]) -> frozenset[str]:
     """Return the root causes of a program's findings that are left with the fixes of ``known`` in place."""
     with sources_forgotten():
         case = case_from_source(record.source)
-        left = tuple(_left(case, record.findings, corpora, known))
+        left = tuple(_left(case, record.verdict.findings, corpora, known))
         if not left:
             return frozenset()
-        roots = roots_of(case, Verdict(True, "", record.paths, left, 0.0), record.tags, corpora)
+        roots = roots_of(case, Verdict(True, "", record.verdict.paths, left, 0.0), record.tags, corpora)
     return frozenset().union(*roots.values()) - known
 
 

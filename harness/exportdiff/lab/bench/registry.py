@@ -17,6 +17,7 @@ from exportdiff.lab.bench import (
     rediscovery,
     refusals,
     stages,
+    thirds,
     yields,
 )
 from exportdiff.lab.bench.gpu import measure as gpu
@@ -52,5 +53,6 @@ MEASUREMENTS: tuple[Measurement, ...] = (
     Measurement("yield", "where does CPU pay?", yields.measure),
     Measurement("refusals", "what do fixes refuse, and rightly?", refusals.measure, on_request=True),
     Measurement("edits", "what does an edit of torch break?", edits.measure, on_request=True),
+    Measurement("thirds", "how much sooner does learning find bugs?", thirds.measure, on_request=True),
     Measurement("gpu", "what does a GPU show that the CPU does not?", gpu.measure, on_request=True),
 )
