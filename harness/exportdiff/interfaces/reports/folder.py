@@ -32,7 +32,7 @@ class Folder:
 
     @property
     def learned(self) -> pathlib.Path:
-        """What the campaign learned about the yield of paths, for the next one; it writes it at the end."""
+        """Which exports have shown new findings, for ``--learned``; the campaign writes it at the end."""
         return self.root / "learned.json"
 
     @property
