@@ -42,6 +42,7 @@ def commands() -> list[str]:
         "SEED": "7",
         "DEVICE": "auto",
         "SINCE": "--since before",
+        "LEARNED": "--learned before",
     }
     found = []
     for line in re.findall(r"^\s*(exportdiff .*?)(?: \|\| .*)?$", text, re.MULTILINE):
