@@ -23,7 +23,8 @@
 #     ["outputs", "mismatch", "value", "output-is-buffer"],
 # ]
 # trigger = ["inplace.buffer"]
-# upstream = ""
+# upstream = "https://github.com/pytorch/ao/issues/4138"
+# upstream-match = "place"
 # upstream-searched = "2026-11-27"
 # at-fault = "torchao/quantization/pt2e/constant_fold.py, ConstantFolder.run_node: runs add_ on a buffer"
 # workaround = "code"

@@ -311,12 +311,8 @@ def managed(ep: ExportedProgram) -> Callable[..., object]:
     made.load_constants(state, check_full_update=True, user_managed=True)
     for name, t in state.items():
         _memory(t).copy_(_memory(ep.state_dict[name]))
-
-    def run(*args: Any, **kwargs: Any) -> object:
-        assert state  # the caller must keep them alive
-        return made(*args, **kwargs)
-
-    return run
+    made.weights = state  # the caller must keep them alive
+    return made
 
 
 def _with_other_weights(ep: ExportedProgram) -> tuple[Any, dict[str, torch.Tensor]]:
