@@ -10,9 +10,10 @@
 # reach-because = "weights are cut from a larger tensor, such as one for queries, keys and values"
 # topics = ["constants", "views"]
 # cause = """
-# `update_constant_buffer` copies as many bytes as the storage of the weight has, from where the weight begins.
-# Then it makes a tensor with the storage offset of the weight, so that the offset counts twice. The copy reads
-# memory behind the storage, and may write over other weights. It should copy the elements of the weight."""
+# `update_constant_buffer` copies as many bytes as the storage of the weight has, from where the weight
+# begins. Then it makes a tensor with the storage offset of the weight, so that the offset counts twice. The
+# copy reads memory behind the storage, and may write over other weights. It should copy the elements of the
+# weight."""
 # path = "aoti:updated@cpu"
 # check = "outputs"
 # kind = "mismatch"
@@ -21,17 +22,18 @@
 # trigger = ["state.one_storage"]
 # upstream = ""
 # upstream-searched = "2026-11-27"
-# at-fault = "torch/csrc/inductor/aoti_runtime/model_container.h, update_constant_buffer: storage size and offset"
+# at-fault = "torch/csrc/inductor/aoti_runtime/model_container.h, update_constant_buffer: storage size"
 # workaround = "none: give load_constants clones of such weights"
 #
 # [tool.exportdiff.versions]
 # "2.13.0" = "shows"
 # ///
-"""The model has two weights that are halves of one tensor. A package with its weights reads the second wrongly.
+"""Two weights are halves of one tensor. A package into which they are loaded reads the second wrongly.
 
-`update_constant_buffer` copies as many bytes as the storage of the weight has, from where the weight begins.
-Then it makes a tensor with the storage offset of the weight, so that the offset counts twice. The copy reads
-memory behind the storage, and may write over other weights. It should copy the elements of the weight.
+`update_constant_buffer` copies as many bytes as the storage of the weight has, from where the weight
+begins. Then it makes a tensor with the storage offset of the weight, so that the offset counts twice. The
+copy reads memory behind the storage, and may write over other weights. It should copy the elements of the
+weight.
 """
 
 import sys

@@ -4,22 +4,22 @@
 #
 # [tool.exportdiff]
 # id = "XD350"
-# title = "AOTInductor: load_constants leaves a bias of eight elements as it was when the package was compiled"
+# title = "AOTInductor: load_constants leaves a bias of up to eight elements as it was at compilation"
 # harm = "silently wrong"
 # reach = "occasional"
 # reach-because = "a package gets the weights of a later checkpoint, and has a scale or a short bias"
 # topics = ["constants"]
 # cause = """
-# `GraphLowering.get_attr` writes a tensor without dimensions, or with up to eight elements in one dimension,
-# into the generated code. It does so with parameters and buffers of a package too. These have no name in the
-# package, so `load_constants(..., check_full_update=True)` does not ask for them. They should stay constants
-# that have a name."""
+# `GraphLowering.get_attr` writes a tensor without dimensions, or with up to eight elements in one
+# dimension, into the generated code. It does so with parameters and buffers of a package too. These have no
+# name in the package, so `load_constants(..., check_full_update=True)` does not ask for them. They should
+# stay constants that have a name."""
 # path = "aoti:updated@cpu"
 # check = "outputs"
 # kind = "mismatch"
 # status = "open"
 # signatures = [["outputs", "mismatch", "value", "fresh"]]
-# undetected-because = "the path compiles with always_keep_tensor_constants: most small models show this bug"
+# undetected-because = "the path compiles with always_keep_tensor_constants: most small models show it"
 # trigger = ["state.parameter"]
 # upstream = ""
 # upstream-searched = "2026-11-27"
@@ -31,10 +31,10 @@
 # ///
 """A package gets new weights. Its matrix becomes the new one, its bias of four elements stays the old one.
 
-`GraphLowering.get_attr` writes a tensor without dimensions, or with up to eight elements in one dimension, into
-the generated code. It does so with parameters and buffers of a package too. These have no name in the package,
-so `load_constants(..., check_full_update=True)` does not ask for them. They should stay constants that have a
-name.
+`GraphLowering.get_attr` writes a tensor without dimensions, or with up to eight elements in one dimension,
+into the generated code. It does so with parameters and buffers of a package too. These have no name in the
+package, so `load_constants(..., check_full_update=True)` does not ask for them. They should stay constants
+that have a name.
 """
 
 import sys

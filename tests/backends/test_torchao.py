@@ -62,7 +62,7 @@ def judged(source: str) -> tuple[Mapping[str, str], Mapping[str, list[Finding]]]
 
 def test_all_paths_agree_on_a_dynamic_model() -> None:
     outcomes, findings = judged(MODEL)
-    assert findings == dict.fromkeys(RUNNERS, []) and outcomes == dict.fromkeys(RUNNERS, "agrees")
+    assert not any(findings.values()) and outcomes == dict.fromkeys(RUNNERS, "agrees")
 
 
 def test_a_model_that_trains_is_refused() -> None:

@@ -34,9 +34,9 @@
 # ///
 """A model counts its calls. `convert_pt2e` counts one more, although nobody calls the model.
 
-`ConstantFolder` runs each operator whose operands are constants. It takes buffers for constants, unless copy_
-or put_ writes to them, and so runs `add_` on the buffer of the model. It asks `is_impure` after it has run the
-operator. It should leave alone what writes to its operands.
+`ConstantFolder` runs each operator whose operands are constants. It takes buffers for constants, unless
+copy_ or put_ writes to them, and so runs `add_` on the buffer of the model. It asks `is_impure` after it
+has run the operator. It should leave alone what writes to its operands.
 """
 
 import sys

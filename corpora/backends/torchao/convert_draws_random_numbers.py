@@ -10,8 +10,8 @@
 # reach-because = "a seed set before a model is converted, and random numbers drawn after it"
 # topics = ["random", "quantization"]
 # cause = """
-# `_fold_conv_bn_qat` makes the example inputs of its patterns with `torch.randn`, before it asks whether the
-# model has a batch norm. It should make them of zeros, or leave the generator as it was."""
+# `_fold_conv_bn_qat` makes the example inputs of its patterns with `torch.randn`, before it asks whether
+# the model has a batch norm. It should make them of zeros, or leave the generator as it was."""
 # path = "torchao:unquantized@cpu"
 # check = "purity"
 # kind = "mismatch"
@@ -29,8 +29,8 @@
 # ///
 """After `convert_pt2e`, random numbers are others than without it.
 
-`_fold_conv_bn_qat` makes the example inputs of its patterns with `torch.randn`, before it asks whether the model
-has a batch norm. It should make them of zeros, or leave the generator as it was.
+`_fold_conv_bn_qat` makes the example inputs of its patterns with `torch.randn`, before it asks whether the
+model has a batch norm. It should make them of zeros, or leave the generator as it was.
 """
 
 import sys

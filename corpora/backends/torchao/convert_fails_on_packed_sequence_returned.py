@@ -10,9 +10,9 @@
 # reach-because = "an encoder for an LSTM that returns packed rows"
 # topics = ["containers", "recurrent", "quantization"]
 # cause = """
-# `ConstantFolder` puts an empty object in the place of each value that it does not know. `Interpreter.run` puts
-# these objects into the containers that the model returns, and a PackedSequence asks them for their device. It
-# should run without the processing of inputs and outputs."""
+# `ConstantFolder` puts an empty object in the place of each value that it does not know. `Interpreter.run`
+# puts these objects into the containers that the model returns, and a PackedSequence asks them for their
+# device. It should run without the processing of inputs and outputs."""
 # path = "torchao:unquantized@cpu"
 # check = "outputs"
 # kind = "crash"
@@ -32,11 +32,11 @@
 # [tool.exportdiff.versions]
 # "2.13.0" = "shows"
 # ///
-"""`convert_pt2e` fails for a model that returns a PackedSequence: "'object' object has no attribute 'device'".
+"""`convert_pt2e` fails if a model returns a PackedSequence: "'object' object has no attribute 'device'".
 
-`ConstantFolder` puts an empty object in the place of each value that it does not know. `Interpreter.run` puts
-these objects into the containers that the model returns, and a PackedSequence asks them for their device. It
-should run without the processing of inputs and outputs.
+`ConstantFolder` puts an empty object in the place of each value that it does not know. `Interpreter.run`
+puts these objects into the containers that the model returns, and a PackedSequence asks them for their
+device. It should run without the processing of inputs and outputs.
 """
 
 import sys

@@ -42,13 +42,13 @@ backend.refuses(
 
 
 @backend.limit(
-    says="A quantized model computes with integers of 8 bits. So its values are only near those of eager, and "
-    "only where its inputs are in the range of the calibration.",
+    says="A quantized model computes with integers of 8 bits. So its values are only near those of eager, if "
+    "its inputs are in the range of the calibration.",
     documented=f"{_GUIDE}: quantize and dequantize operators around the operators; "
     "torchao/quantization/pt2e/quantizer/x86_inductor_quantizer.py: quant_min=0, quant_max=255",
 )
 def eight_bits_are_not_exact(compared: Comparison) -> bool:
-    """Whether values of a quantized model differ, by no more than ten times what eager's largest value is."""
+    """Whether values of a quantized model differ, by at most ten times the largest value of eager."""
     from exportdiff.judging.checks.compare.leaves import NumbersDiffer, ValuesDiffer
 
     leaf = getattr(compared.evidence, "leaf", None)
@@ -93,14 +93,11 @@ def _prepared(ep: Any, *, everything: bool) -> Any:
 def _refuse_training(ep: Any) -> None:
     """Raise NotImplementedError for dropout and batch norm that train."""
     for node in ep.graph.nodes:
-        names = [] if node.op != "call_function" else getattr(node.target, "_schema", None)
-        arguments = [each.name for each in names.arguments] if names else []
-        for name in ("train", "training"):
-            if name in arguments:
-                at = arguments.index(name)
-                trains = node.args[at] if at < len(node.args) else node.kwargs.get(name)
-                if trains:
-                    raise NotImplementedError(f"post training quantization takes a model in eval mode: {node}")
+        schema = getattr(node.target, "_schema", None)
+        names = [each.name for each in schema.arguments] if schema else []
+        given = {**dict(zip(names, node.args, strict=False)), **node.kwargs}
+        if given.get("train") or given.get("training"):
+            raise NotImplementedError(f"post training quantization takes a model in eval mode: {node}")
 
 
 def _calibrated(ep: Any, *, everything: bool) -> Any:

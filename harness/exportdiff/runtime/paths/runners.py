@@ -293,7 +293,7 @@ _WITH_OTHER_WEIGHTS: dict[str, Any] = {
 
 
 @runner("aoti", expression="updated(ep)", **_WITH_OTHER_WEIGHTS)
-def updated(ep: ExportedProgram) -> Callable[..., object]:
+def updated(ep: ExportedProgram) -> Any:
     """Machine code that was compiled with other weights: those of the model are loaded into it."""
     made, _ = _with_other_weights(ep)
     names = made.get_constant_fqns()
@@ -303,7 +303,7 @@ def updated(ep: ExportedProgram) -> Callable[..., object]:
 
 
 @runner("aoti", expression="managed(ep)", **_WITH_OTHER_WEIGHTS)
-def managed(ep: ExportedProgram) -> Callable[..., object]:
+def managed(ep: ExportedProgram) -> Any:
     """Machine code that uses tensors of the caller as its weights: it sees what the caller writes to them."""
     made, others = _with_other_weights(ep)
     names = made.get_constant_fqns()
