@@ -26,7 +26,11 @@
 # workaround = "none: give load_constants clones of such weights"
 #
 # [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
 # "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """Two weights are halves of one tensor. A package into which they are loaded reads the second wrongly.
 

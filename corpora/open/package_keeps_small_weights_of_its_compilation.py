@@ -27,7 +27,11 @@
 # workaround = "none: compile with inductor_configs={'always_keep_tensor_constants': True}"
 #
 # [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
 # "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """A package gets new weights. Its matrix becomes the new one, its bias of four elements stays the old one.
 
