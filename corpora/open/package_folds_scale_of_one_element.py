@@ -10,7 +10,7 @@
 # reach-because = "a package gets the weights of a later checkpoint, and computes with a scale of one element"
 # topics = ["constants"]
 # cause = """
-# `UniformValueConstantFolder` computes what an operator makes of a parameter or a buffer with one element, and
+# `UniformValueConstantFolder` computes what an operator makes of a parameter or buffer of one element, and
 # writes the result into the graph, also with always_keep_tensor_constants. It should not take parameters and
 # buffers of a package for constants, because `load_constants` replaces them."""
 # path = "aoti:updated@cpu"
@@ -27,10 +27,12 @@
 #
 # [tool.exportdiff.versions]
 # "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """A package gets a new scale. It goes on with the double of the old one.
 
-`UniformValueConstantFolder` computes what an operator makes of a parameter or a buffer with one element, and
+`UniformValueConstantFolder` computes what an operator makes of a parameter or buffer of one element, and
 writes the result into the graph, also with always_keep_tensor_constants. It should not take parameters and
 buffers of a package for constants, because `load_constants` replaces them.
 """
