@@ -3,7 +3,7 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# id = "XD351"
+# id = "XD371"
 # title = "AOTInductor: load_constants copies a weight that is a slice from the wrong place in memory"
 # harm = "silently wrong"
 # reach = "occasional"

@@ -3,7 +3,7 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# id = "XD352"
+# id = "XD372"
 # title = "AOTInductor: load_constants leaves a product with a scale as it was at compilation"
 # harm = "silently wrong"
 # reach = "occasional"

@@ -3,7 +3,7 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
-# id = "XD350"
+# id = "XD370"
 # title = "AOTInductor: load_constants leaves a bias of up to eight elements as it was at compilation"
 # harm = "silently wrong"
 # reach = "occasional"
