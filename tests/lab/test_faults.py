@@ -54,8 +54,12 @@ def test_every_row_of_the_table_has_a_fault_of_its_own() -> None:
     transforms = {name for path in broken for name in path.transforms}
     assert set(TRANSFORMS) - transforms == {"pickle"}  # nothing that torch makes today can be pickled
     runners = {path.runner for path in broken if not path.transforms and path.mode != "draft"}
-    assert runners == {"stages", "scheduled", "aot_eager", "inductor", "package", "fullgraph"}
+    assert runners == {"stages", "scheduled", "aot_eager", "inductor", "fullgraph"} | COMPILED
     assert "draft" in {path.mode for path in broken}
+
+
+COMPILED = {"package", "updated", "managed"}
+"""The runners of AOTInductor."""
 
 
 @dataclass(frozen=True)
@@ -83,6 +87,8 @@ PACKAGE = "a_package_reverses_its_inputs"
 """AOTInductor compiles its model for twenty seconds each time: four times for the two tests of a fault."""
 GENERATED = "the_generated_code_of_relu_is_inverted"
 """Inductor compiles its model in as much time."""
+SLOW = {PACKAGE, GENERATED, "new_weights_stay_inactive", "managed_weights_are_copied"}
+"""Faults whose models are compiled to machine code."""
 
 FIRST = {fault.check: name for name, fault in reversed(FAULTS.items())}
 """The first fault of each check."""
@@ -135,6 +141,21 @@ def test_a_fault_of_packages_reverses_inputs() -> None:
     assert package(one, two) == [one, two]
 
 
+def test_faults_of_new_weights_change_how_they_are_loaded() -> None:
+    weights = {"weight": torch.ones(2)}
+    right = (weights, False, True, True, False)
+    inactive, copied = (weights, True, True, True, False), (weights, False, True, False, False)
+    planted = {"new_weights_stay_inactive": inactive, "managed_weights_are_copied": copied}
+    for name, wrong in planted.items():
+        fault, loader = FAULTS[name], mock.Mock()
+        skip_unless_it_can_be_planted(fault)
+        package = AOTICompiledModel(loader)
+        with fault.plant():
+            package.load_constants(weights, check_full_update=True, user_managed=True)
+        package.load_constants(weights, check_full_update=True, user_managed=True)
+        assert loader.load_constants.call_args_list == [mock.call(*wrong), mock.call(*right)]
+
+
 @pytest.mark.nightly
 def test_a_fault_of_packages_shows() -> None:
     fault = FAULTS[PACKAGE]
@@ -149,9 +170,7 @@ ALSO = {"buffers_with_the_same_name_are_confused": {"state"}}
 """Checks that report a fault as well: the buffer is also missing in the state."""
 
 
-@faults(
-    at_night={name for at, name in enumerate(FAULTS) if at % 4} - set(FIRST.values()) | {PACKAGE, GENERATED}
-)
+@faults(at_night={name for at, name in enumerate(FAULTS) if at % 4} - set(FIRST.values()) | SLOW)
 def test_reported_while_planted_and_never_else(judged: Judged) -> None:
     fault, planted, after = judged.fault, judged.planted, judged.after
     assert planted.valid
@@ -166,7 +185,7 @@ def test_reported_while_planted_and_never_else(judged: Judged) -> None:
     assert after.valid and new_findings(case_from_source(fault.source), after) == []
 
 
-@faults(at_night=FAULTS.keys() - FIRST.values() | {PACKAGE, GENERATED})
+@faults(at_night=FAULTS.keys() - FIRST.values() | SLOW)
 def test_file_shows_the_bug_only_while_it_is_there(judged: Judged, tmp_path: pathlib.Path) -> None:
     fault = judged.fault
     finding = next(f for f in judged.planted.findings if f.check == fault.check)

@@ -131,6 +131,16 @@ def make():
     return Model(), (torch.ones(4, 3),)
 """
 
+ROWS_OF_WEIGHTS = """
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(4, 3))
+
+    def forward(self, x):
+        return x @ self.weight.T
+"""
+
 TWO_STAGES = """
 class Model(nn.Module):
     def __init__(self):
@@ -378,3 +388,15 @@ def the_generated_code_of_relu_is_inverted() -> Iterator[None]:
 def a_package_reverses_its_inputs() -> AbstractContextManager[object]:
     """A loaded AOTInductor package passes its inputs in reverse order."""
     return edited(AOTICompiledModel.__call__, "boxed_run(flat_inputs)", "boxed_run(flat_inputs[::-1])")
+
+
+@fault(check="outputs", paths="aoti:updated*", source=ROWS_OF_WEIGHTS)
+def new_weights_stay_inactive() -> AbstractContextManager[object]:
+    """A package puts weights that it loads where the next swap would activate them: it uses the old ones."""
+    return edited(AOTICompiledModel.load_constants, "constants_map, False", "constants_map, True")
+
+
+@fault(check="outputs", paths="aoti:managed*", source=ROWS_OF_WEIGHTS)
+def managed_weights_are_copied() -> AbstractContextManager[object]:
+    """A package copies weights that its caller manages, and misses what the caller writes to them."""
+    return edited(AOTICompiledModel.load_constants, ", user_managed, allow", ", False, allow")

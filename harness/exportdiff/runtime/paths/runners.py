@@ -278,3 +278,74 @@ def _detached(results: Any) -> Any:
     return torch.utils._pytree.tree_map(
         lambda leaf: leaf.detach() if isinstance(leaf, torch.Tensor) else leaf, results
     )
+
+
+_WITH_OTHER_WEIGHTS: dict[str, Any] = {
+    "same_operators": False,
+    "interpreted": ("nonstrict", "module"),
+    "not_promised": ("hierarchy", "state", "gradients", "edits", "deviations"),
+    "shown": True,
+    "needs": (
+        "torch._inductor.aoti_compile_and_package",
+        "torch.export.pt2_archive._package.AOTICompiledModel.load_constants",
+    ),
+}
+
+
+@runner("aoti", expression="updated(ep)", **_WITH_OTHER_WEIGHTS)
+def updated(ep: ExportedProgram) -> Any:
+    """Machine code that was compiled with other weights: those of the model are loaded into it."""
+    made, _ = _with_other_weights(ep)
+    names = made.get_constant_fqns()
+    state = {name: t.detach() for name, t in ep.state_dict.items() if name in names}
+    made.load_constants(state, check_full_update=True)
+    return made
+
+
+@runner("aoti", expression="managed(ep)", **_WITH_OTHER_WEIGHTS)
+def managed(ep: ExportedProgram) -> Any:
+    """Machine code that uses tensors of the caller as its weights: it sees what the caller writes to them."""
+    made, others = _with_other_weights(ep)
+    names = made.get_constant_fqns()
+    state = {name: t for name, t in others.items() if name in names}
+    made.load_constants(state, check_full_update=True, user_managed=True)
+    for name, t in state.items():
+        _memory(t).copy_(_memory(ep.state_dict[name]))
+    made.weights = state  # the caller must keep them alive
+    return made
+
+
+def _with_other_weights(ep: ExportedProgram) -> tuple[Any, dict[str, torch.Tensor]]:
+    """Compile a program while its state has other values, and return these as well."""
+    dense = {name: t for name, t in ep.state_dict.items() if t.layout is torch.strided}
+    model = {name: t.data for name, t in dense.items()}
+    others = {}
+    for name, t in model.items():
+        memory = _memory(t)
+        memory = memory * 0.5 if t.is_floating_point() or t.is_complex() else memory.clone()
+        others[name] = memory.as_strided(t.shape, t.stride(), t.storage_offset())
+    try:
+        for name, t in dense.items():
+            t.data = others[name]
+        with (
+            tempfile.TemporaryDirectory() as folder,
+            # Random numbers are drawn as eager does.
+            torch._inductor.config.patch(fallback_random=True, force_disable_caches=True),
+        ):
+            # By default small weights become part of the code
+            # (corpora/open/package_keeps_small_weights_of_its_compilation.py).
+            package = torch._inductor.aoti_compile_and_package(
+                ep,
+                package_path=f"{folder}/model.pt2",
+                inductor_configs={"always_keep_tensor_constants": True},
+            )
+            made = torch._inductor.aoti_load_package(package)
+    finally:
+        for name, t in dense.items():
+            t.data = model[name]
+    return made, others
+
+
+def _memory(t: torch.Tensor) -> torch.Tensor:
+    """Return all of the memory in which a tensor is, without dimensions."""
+    return torch.empty(0, dtype=t.dtype, device=t.device).set_(t.untyped_storage())
