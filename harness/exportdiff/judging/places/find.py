@@ -51,7 +51,7 @@ def first_difference(case: Case, finding: Finding) -> FirstDifference:
     machine_code = path != finding.path
     eager = log_eager(case, path, wanted.wanted)
     here = log_path(case, path, wanted.wanted)
-    same = same_operators(path)
+    same = same_operators(path, case.program)
     matching = match(
         eager.events,
         here.events,

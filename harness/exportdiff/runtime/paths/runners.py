@@ -82,13 +82,13 @@ def runner(*modes: str, **options: Any) -> Callable[[Function], Function]:
     return add
 
 
-@runner("nonstrict", "strict", "draft", expression="ep.module()")
+@runner("nonstrict", "strict", "draft", "file", expression="ep.module()")
 def module(program: ExportedProgram) -> nn.Module:
     """One flat graph; shares its state with the exported program."""
     return program.module()
 
 
-@runner("nonstrict", "strict", "draft", expression="torch.export.unflatten(ep)", copies=True)
+@runner("nonstrict", "strict", "draft", "file", expression="torch.export.unflatten(ep)", copies=True)
 def unflatten(program: ExportedProgram) -> nn.Module:
     """The module hierarchy, rebuilt; clones the exported program's state."""
     return torch.export.unflatten(program)
