@@ -33,6 +33,7 @@ from exportdiff.interfaces.checking.baseline import (
 )
 from exportdiff.interfaces.checking.default_paths import BY_DEFAULT
 from exportdiff.interfaces.checking.found import FAIL_ON
+from exportdiff.interfaces.checking.given import Given
 from exportdiff.interfaces.checking.report import assembled
 from exportdiff.interfaces.output_files import check_writable
 from exportdiff.known.corpus.entry import default_corpora
@@ -77,6 +78,13 @@ def add(commands: Subparsers) -> None:
     )
     parser.add_argument("--all", action="store_true", help="judge all paths; this takes minutes")
     add_device_option(parser)
+    parser.add_argument(
+        "--program",
+        type=pathlib.Path,
+        metavar="FILE",
+        help="judge a program that was exported before: a .pt2 file of torch.export.save. --paths can choose "
+        "among file:module and file:unflatten (default: both)",
+    )
     _add_baselines(parser)
     _add_outputs(parser)
     parser.add_argument(
@@ -159,15 +167,29 @@ def _add_outputs(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Judge the model in fresh processes; return the exit code of the report."""
     target = Target.parse(_target(arguments))
+    given = _given(arguments)
     settings, shapes = settle(arguments, target)
     if arguments.show_settings:
         print("\n".join(written(settings)))
         return 0
     with limited(**limits_given(arguments)):
-        return _run(arguments, target, shapes)
+        return _run(arguments, target, shapes, given)
 
 
-def _run(arguments: argparse.Namespace, target: Target, shapes: object) -> int:
+def _given(arguments: argparse.Namespace) -> Given:
+    """Return what the user gives besides the model. Raises UsageError."""
+    given = Given(arguments.program, pathlib.Path.cwd())
+    given.check()
+    for option in ("minimize", "suggest"):
+        if given.program is not None and getattr(arguments, option):
+            raise UsageError(
+                f"--{option} cannot be combined with --program: it exports the model again, and a saved "
+                "program stays as it is"
+            )
+    return given
+
+
+def _run(arguments: argparse.Namespace, target: Target, shapes: object, given: Given) -> int:
     paths = _paths(arguments)
     baseline = read_baseline(arguments.accept) if arguments.accept else NO_BASELINE
     # A wrong file is an error now, not after minutes.
@@ -176,7 +198,7 @@ def _run(arguments: argparse.Namespace, target: Target, shapes: object) -> int:
     if arguments.write_baseline:
         read_before_writing("--write-baseline", arguments.write_baseline)
     try:
-        report = _judged(arguments, target, shapes, paths, baseline)
+        report = _judged(arguments, target, shapes, paths, baseline, given)
     except UsageError as error:
         # CI systems read the files, also if the model cannot be built.
         _write(arguments, target, assembled(target.written, paths, invalid=str(error)))
@@ -254,9 +276,9 @@ def _target(arguments: argparse.Namespace) -> str:
 def _paths(arguments: argparse.Namespace) -> tuple[Path, ...]:
     if arguments.all and arguments.paths:
         raise UsageError("--all cannot be combined with --paths")
-    if arguments.all or arguments.paths:
-        return chosen_paths(arguments.paths, arguments.device)
-    return chosen_paths(("default",), arguments.device)
+    saved = arguments.program is not None
+    globs = arguments.paths if arguments.all or arguments.paths else ("default",)
+    return chosen_paths(globs, arguments.device, saved=saved)
 
 
 def _judged(
@@ -265,6 +287,7 @@ def _judged(
     shapes: object,
     paths: tuple[Path, ...],
     baseline: Baseline,
+    given: Given,
 ) -> Report:
     """Judge the model. Without ``--json``, print a row for each path when it is judged, then the findings."""
     # The server starts first: it imports torch while this process imports the modules below.
@@ -280,10 +303,10 @@ def _judged(
         if line := left_out_line(torch_version(), lacking):
             console.print(line, markup=False, soft_wrap=True)
     corpora = default_corpora()
-    progress = CheckProgress(console, paths, target.written, corpora, baseline)
+    progress = CheckProgress(console, paths, target.written, corpora, baseline, given.options)
     with interruptible() as stop, progress:
         report = judge_in_subprocess(
-            loadable_model(target, shapes, arguments.threads or 0),
+            loadable_model(target, shapes, arguments.threads or 0, given),
             paths,
             seconds=arguments.limit,
             corpora=corpora,

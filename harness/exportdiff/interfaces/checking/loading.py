@@ -20,7 +20,9 @@ from torch import nn
 from exportdiff.core.case import OPTIONAL_FUNCTIONS, Built, Case, InvalidFactory
 from exportdiff.core.errors import UsageError
 from exportdiff.core.torch_versions.running import DYNAMIC_SHAPES_CLASSES
+from exportdiff.interfaces.checking.given import NOTHING
 from exportdiff.interfaces.checking.identifying import identity
+from exportdiff.interfaces.checking.judged_program import with_program
 from exportdiff.interfaces.checking.written_shapes import to_torch
 
 if TYPE_CHECKING:
@@ -28,16 +30,18 @@ if TYPE_CHECKING:
     from types import ModuleType
 
     from exportdiff.core.target import Target
+    from exportdiff.interfaces.checking.given import Given
 
 
 _SHAPES: tuple[type, ...] = (NoneType, Mapping, tuple, list, *DYNAMIC_SHAPES_CLASSES)
 """Types that ``torch.export.export`` accepts as dynamic shapes."""
 
 
-def load(target: Target, written: object = None) -> Case:
+def load(target: Target, written: object = None, given: Given = NOTHING) -> Case:
     """Import the target and build it. Raises UsageError, which names the exception and its line.
 
-    ``written``: dynamic shapes as ``pyproject.toml`` has them; they replace those of the file.
+    ``written``: dynamic shapes as ``pyproject.toml`` has them; they replace those of the file. ``given``: a
+    saved program to judge.
     """
     module = _import(target)
     file = getattr(module, "__file__", None)
@@ -52,7 +56,10 @@ def load(target: Target, written: object = None) -> Case:
     if written is not None:
         shapes = partial(to_torch, written)
     case = _case(target.written, source, factory, shapes, probes)
-    return replace(case, identity=identity(check(case, file).model, factory, file, target.name))
+    case = replace(case, identity=identity(check(case, file).model, factory, file, target.name))
+    if given.program is not None:
+        case = with_program(case, given.folder / given.program, given.program)
+    return case
 
 
 def case_of(
