@@ -36,7 +36,7 @@ def judged(folder: pathlib.Path, name: str, program: str, *, shapes: str = "") -
     if shapes:
         file = folder / f"with_shapes_{name}.py"
         file.write_text(f"from net import *\n\n\ndef dynamic_shapes():\n    return {shapes}\n")
-    given = Given(pathlib.Path(f"{program}.pt2"), folder)
+    given = Given(pathlib.Path(f"{program}.pt2"), folder=folder)
     case = load(Target.parse(f"{file}:{name}"), given=given)
     return judge_in_process(case, select_paths(["file:*"]))
 
@@ -72,19 +72,18 @@ def test_a_program_that_fixes_a_declared_size_differs(folder: pathlib.Path) -> N
 
 def test_sizes_that_the_program_declares_are_tried(folder: pathlib.Path) -> None:
     target = Target.parse(f"{folder / 'net.py'}:seeded")
-    (probe,) = load(target, given=Given(pathlib.Path("right.pt2"), folder)).build().probes
+    (probe,) = load(target, given=Given(pathlib.Path("right.pt2"), folder=folder)).build().probes
     assert probe.args[0].shape == (6, 3)
-    assert not load(target, given=Given(pathlib.Path("fixed.pt2"), folder)).build().probes
+    assert not load(target, given=Given(pathlib.Path("fixed.pt2"), folder=folder)).build().probes
 
 
 def test_a_model_with_random_weights_gets_those_of_the_program(folder: pathlib.Path) -> None:
     target = Target.parse(f"{folder / 'net.py'}:make")
     assert draws_weights(load(target))
-    case = load(target, given=Given(pathlib.Path("other_weights.pt2"), folder))
+    case = load(target, given=Given(pathlib.Path("other_weights.pt2"), folder=folder))
     program = torch.export.load(folder / "other_weights.pt2")
     assert torch.equal(case.build().model.state_dict()["fc.weight"], program.state_dict["fc.weight"])
-    assert case.program is not None
-    (note,) = case.program.notes
+    (note,) = case.notes
     assert "draws its weights at random, so eager gets those of other_weights.pt2" in note
     assert judge_in_process(case, select_paths(["file:*"])).outcomes.counts["agrees"] == 2
 

@@ -85,6 +85,13 @@ def add(commands: Subparsers) -> None:
         help="judge a program that was exported before: a .pt2 file of torch.export.save. --paths can choose "
         "among file:module and file:unflatten (default: both)",
     )
+    parser.add_argument(
+        "--inputs",
+        type=pathlib.Path,
+        metavar="FILE",
+        help="take real inputs from a .safetensors, .npz or .pt file; its keys are names of arguments of "
+        "forward, or positions: 0, 1, ... Other arguments stay as NAME gives them",
+    )
     _add_baselines(parser)
     _add_outputs(parser)
     parser.add_argument(
@@ -178,8 +185,10 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _given(arguments: argparse.Namespace) -> Given:
     """Return what the user gives besides the model. Raises UsageError."""
-    given = Given(arguments.program, pathlib.Path.cwd())
+    given = Given(arguments.program, arguments.inputs, pathlib.Path.cwd())
     given.check()
+    if given.inputs is not None and arguments.minimize:
+        raise UsageError("--minimize cannot be combined with --inputs: repro files have the inputs of NAME")
     for option in ("minimize", "suggest"):
         if given.program is not None and getattr(arguments, option):
             raise UsageError(

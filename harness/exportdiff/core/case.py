@@ -83,6 +83,8 @@ class Case:
     """Of a user's model: which one it is."""
     program: SavedProgram | None = None
     """What the paths of the mode ``file`` run; None: nobody gave a saved program."""
+    notes: tuple[str, ...] = ()
+    """What a reader of the report must know about the files that the user gave, each a sentence."""
 
     @classmethod
     def of_module(cls, module: Mapping[str, Any], source: str, name: str, make: str = "make") -> Case:

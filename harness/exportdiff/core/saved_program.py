@@ -15,5 +15,3 @@ class SavedProgram:
     """Whether its operators were decomposed, or made functional, before it was saved."""
     sizes_are_its_own: bool = False
     """Whether the user declares no dynamic shapes: then the case has those of the program."""
-    notes: tuple[str, ...] = ()
-    """What a reader must know about how it is compared, each a sentence."""

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 PROGRAMS = (".pt2",)
 """The suffixes of saved programs."""
+INPUTS = (".safetensors", ".npz", ".pt")
+"""The suffixes of files with inputs."""
 
 
 @dataclass(frozen=True)
@@ -22,6 +24,8 @@ class Given:
 
     program: pathlib.Path | None = None
     """What somebody else has exported; as the user wrote it."""
+    inputs: pathlib.Path | None = None
+    """The inputs of the example; as the user wrote it."""
     folder: pathlib.Path = pathlib.Path()
     """The folder in which the user wrote that: child processes work in another one."""
 
@@ -33,22 +37,25 @@ class Given:
     def _words(self) -> Iterator[str]:
         if self.program is not None:
             yield f"--program {shlex.quote(str(self.program))}"
+        if self.inputs is not None:
+            yield f"--inputs {shlex.quote(str(self.inputs))}"
 
     @property
     def reads_files(self) -> bool:
         """Whether a file must be read before anything can be judged."""
-        return self.program is not None
+        return self.program is not None or self.inputs is not None
 
     def check(self) -> None:
         """Raise UsageError if it can be seen from outside that a file is wrong."""
-        if self.program is None:
-            return
-        if self.program.suffix == ".pte":
+        if self.program is not None and self.program.suffix == ".pte":
             raise UsageError(
                 f"--program {self.program}: a .pte file needs a backend for ExecuTorch, and there is none "
                 "here; give the .pt2 file of the same model"
             )
-        _check_file("--program", self.program, PROGRAMS)
+        if self.program is not None:
+            _check_file("--program", self.program, PROGRAMS)
+        if self.inputs is not None:
+            _check_file("--inputs", self.inputs, INPUTS)
 
 
 NOTHING = Given()
@@ -62,5 +69,4 @@ def _check_file(option: str, file: pathlib.Path, suffixes: tuple[str, ...]) -> N
     if file.is_dir():
         raise UsageError(f"{option} {file}: it is a folder")
     if file.suffix not in suffixes:
-        known = " or ".join(suffixes)
-        raise UsageError(f"{option} {file}: the name of such a file ends in {known}")
+        raise UsageError(f"{option} {file}: the name of such a file ends in {' or '.join(suffixes)}")

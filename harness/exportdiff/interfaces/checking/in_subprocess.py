@@ -400,8 +400,7 @@ def _caught(work: Callable[[], object]) -> object:
 
 
 def _read_notes(model: LoadableModel) -> tuple[str, ...]:
-    program = model.load().program
-    return () if program is None else program.notes
+    return model.load().notes
 
 
 def _run_eager(model: LoadableModel, device: str) -> None:

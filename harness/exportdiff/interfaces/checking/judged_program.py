@@ -22,12 +22,13 @@ def with_program(case: Case, file: pathlib.Path, written: pathlib.Path) -> Case:
     Raises UsageError if it cannot be loaded.
     """
     program = read_program(file, written)
-    notes: tuple[str, ...] = ()
+    notes = case.notes
     if draws_weights(case):
         state = state_of(program)
         if taken(case.build().model, state):
             case = replace(case, make=with_weights(case.make, state))
-            notes = (f"{case.name} draws its weights at random, so eager gets those of {written}",)
+            notes = (*notes, f"{case.name} draws its weights at random, so eager gets those of {written}")
     own_sizes = case.shapes() is None
     case = with_sizes(case, program)
-    return replace(case, program=SavedProgram(file, is_for_inference(program), own_sizes, notes))
+    saved = SavedProgram(file, is_for_inference(program), own_sizes)
+    return replace(case, program=saved, notes=notes)
