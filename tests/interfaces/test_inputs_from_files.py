@@ -136,7 +136,7 @@ def test_a_wrong_file_is_explained_in_a_line(tmp_path: pathlib.Path) -> None:
     wrong |= {
         "unsafe.pt": "it holds other objects than tensors",
         "text.pt": "it holds a str",
-        "broken.pt": "",
+        "broken.pt": "Error: ",
     }
     for name, says in wrong.items():
         with pytest.raises(UsageError, match=says) as raised:
@@ -167,11 +167,15 @@ def test_the_command(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str])
     assert main([*check, "wrong.pt"]) == 2
     error = capsys.readouterr().err
     assert "--inputs wrong.pt: forward has no argument 'mask'; its arguments are x, factor and bias" in error
+    tolerant = [*check, "inputs.pt", "--atol", "0.1", "--metric", "snr=40"]
+    assert main(tolerant) == 0
+    printed = " ".join(capsys.readouterr().out.split())
+    assert printed.count("element is within 0.1 + 0 * abs(eager) of eager, and the signal-to-noise") == 1
     for options in (["none.pt"], ["model.py"], ["inputs.pt", "--minimize", "9s"]):
         assert main([*check, *options]) == 2
     lines = capsys.readouterr().err.splitlines()
     assert [line.partition(": ")[2] for line in lines] == [
         "--inputs none.pt: there is no such file",
         "--inputs model.py: the name of such a file ends in .safetensors or .npz or .pt",
-        "--minimize cannot be combined with --inputs: repro files have the inputs of NAME",
+        "--minimize cannot be combined with --inputs: a repro file has only what NAME makes",
     ]

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import argparse
 import pathlib
 import re
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from exportdiff.cli.arguments import (
     add_device_option,
@@ -23,6 +24,7 @@ from exportdiff.cli.interrupting import interruptible
 from exportdiff.cli.settings import make_settable, settle, written
 from exportdiff.core.errors import UsageError
 from exportdiff.core.target import Target
+from exportdiff.core.tolerance import Tolerance, read_bound, read_metric
 from exportdiff.core.torch_versions import torch_version
 from exportdiff.interfaces.checking.accepting import no_longer_shown, with_accepted
 from exportdiff.interfaces.checking.baseline import (
@@ -44,13 +46,16 @@ from exportdiff.runtime.processes.server import server
 
 # Functions import the modules that import torch or rich, so that ``exportdiff --help`` starts fast.
 if TYPE_CHECKING:
-    import argparse
+    from collections.abc import Callable
 
     from exportdiff.cli.types import Subparsers
     from exportdiff.core.path import Path
+    from exportdiff.core.tolerance import Metric
     from exportdiff.interfaces.checking.baseline import Baseline
     from exportdiff.interfaces.checking.report import Report
     from exportdiff.interfaces.checking.suggesting import Suggestion
+
+T = TypeVar("T")
 
 
 def add(commands: Subparsers) -> None:
@@ -92,6 +97,7 @@ def add(commands: Subparsers) -> None:
         help="take real inputs from a .safetensors, .npz or .pt file; its keys are names of arguments of "
         "forward, or positions: 0, 1, ... Other arguments stay as NAME gives them",
     )
+    _add_tolerance(parser)
     _add_baselines(parser)
     _add_outputs(parser)
     parser.add_argument(
@@ -111,6 +117,43 @@ def add(commands: Subparsers) -> None:
     )
     parser.set_defaults(run=run)
     make_settable(parser)
+
+
+def _add_tolerance(parser: argparse.ArgumentParser) -> None:
+    """Add the options that say how far values may be from those of eager."""
+    parser.add_argument(
+        "--atol",
+        type=_bound,
+        metavar="A",
+        help="tolerate differences of A + R * abs(eager) in floating point numbers, on all paths, instead of "
+        "what exportdiff derives; with one of --atol and --rtol, the other is 0",
+    )
+    parser.add_argument("--rtol", type=_bound, metavar="R", help="see --atol")
+    parser.add_argument(
+        "--metric",
+        type=_metric,
+        action="append",
+        default=[],
+        metavar="M=BOUND",
+        help="tolerate a tensor if a measure of the whole is good enough: snr=40 (at least 40 dB), "
+        "cosine=0.999 (at least), relative=0.01 (the largest difference is at most 0.01 of eager's largest "
+        "element). Of several options, all must hold",
+    )
+
+
+def _bound(text: str) -> float:
+    return _read(read_bound, text)
+
+
+def _metric(text: str) -> tuple[Metric, float]:
+    return _read(read_metric, text)
+
+
+def _read(reader: Callable[[str], T], text: str) -> T:
+    try:
+        return reader(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
 
 
 def _add_baselines(parser: argparse.ArgumentParser) -> None:
@@ -185,16 +228,17 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _given(arguments: argparse.Namespace) -> Given:
     """Return what the user gives besides the model. Raises UsageError."""
-    given = Given(arguments.program, arguments.inputs, pathlib.Path.cwd())
+    atol, rtol, metrics = arguments.atol, arguments.rtol, tuple(arguments.metric)
+    tolerance = Tolerance(atol, rtol, metrics) if (atol, rtol, metrics) != (None, None, ()) else None
+    given = Given(arguments.program, arguments.inputs, tolerance, pathlib.Path.cwd())
     given.check()
-    if given.inputs is not None and arguments.minimize:
-        raise UsageError("--minimize cannot be combined with --inputs: repro files have the inputs of NAME")
-    for option in ("minimize", "suggest"):
-        if given.program is not None and getattr(arguments, option):
-            raise UsageError(
-                f"--{option} cannot be combined with --program: it exports the model again, and a saved "
-                "program stays as it is"
-            )
+    if given.options and arguments.minimize:
+        option = given.options[0].partition(" ")[0]
+        raise UsageError(
+            f"--minimize cannot be combined with {option}: a repro file has only what NAME makes"
+        )
+    if given.program is not None and arguments.suggest:
+        raise UsageError("--suggest cannot be combined with --program: a saved program stays as it is")
     return given
 
 

@@ -12,6 +12,8 @@ from exportdiff.core.errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from exportdiff.core.tolerance import Tolerance
+
 PROGRAMS = (".pt2",)
 """The suffixes of saved programs."""
 INPUTS = (".safetensors", ".npz", ".pt")
@@ -26,6 +28,8 @@ class Given:
     """What somebody else has exported; as the user wrote it."""
     inputs: pathlib.Path | None = None
     """The inputs of the example; as the user wrote it."""
+    tolerance: Tolerance | None = None
+    """How far values may be from those of eager; None: exportdiff derives it."""
     folder: pathlib.Path = pathlib.Path()
     """The folder in which the user wrote that: child processes work in another one."""
 
@@ -39,6 +43,16 @@ class Given:
             yield f"--program {shlex.quote(str(self.program))}"
         if self.inputs is not None:
             yield f"--inputs {shlex.quote(str(self.inputs))}"
+        if self.tolerance is not None:
+            yield from self.tolerance.options
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a reader of the report must know, each a sentence."""
+        if self.tolerance is None:
+            return ()
+        conditions = ", and ".join(self.tolerance.conditions())
+        return (f"tolerated on all paths, also on those that promise the bits of eager: {conditions}",)
 
     @property
     def reads_files(self) -> bool:

@@ -127,17 +127,15 @@ class _Judging:
         return report
 
     def _notes(self) -> tuple[str, ...]:
-        """Read the user's files once, in a process of its own; return what a reader must know about them."""
+        """Read the user's files once, in a process of its own; return what a reader must know."""
         given = self.model.given
-        if not given.reads_files:
-            return ()
         try:
-            answer = self.ask(_read_notes, self.model)
+            answer = self.ask(_read_notes, self.model) if given.reads_files else ()
         except Stopped as error:  # what follows ends for the same reason
             return (f"{error} while the files were read",)
         if isinstance(answer, Death):
             raise UsageError(f"{' '.join(given.options)}: reading it ends in {answer.reason}")
-        notes: tuple[str, ...] = answer
+        notes: tuple[str, ...] = (*given.notes, *answer)
         self.on_step(NotesRead(notes))
         return notes
 

@@ -43,7 +43,7 @@ def load(target: Target, written: object = None, given: Given = NOTHING) -> Case
     """Import the target and build it. Raises UsageError, which names the exception and its line.
 
     ``written``: dynamic shapes as ``pyproject.toml`` has them; they replace those of the file. ``given``: the
-    files to judge or to read.
+    files to judge or to read, and what is tolerated.
     """
     module = _import(target)
     file = getattr(module, "__file__", None)
@@ -62,6 +62,7 @@ def load(target: Target, written: object = None, given: Given = NOTHING) -> Case
         make = with_inputs(factory, read_inputs(given.folder / given.inputs, given.inputs), given.inputs)
     case = _case(target.written, source, make, shapes, probes)
     case = replace(case, identity=identity(check(case, file).model, factory, file, target.name))
+    case = replace(case, tolerance=given.tolerance)
     if given.inputs is not None:
         case = replace(case, notes=tuple(other_dtypes(factory, case.build(), given.inputs)))
     if given.program is not None:

@@ -129,7 +129,7 @@ def _about_finding(report: Report, failing: Sequence[Found], corpora: pathlib.Pa
         return "export the model again; if it still differs, judge the export itself", (
             f"exportdiff check {shlex.quote(report.name)}"
         )
-    if not first.known and has_command(report.name):
+    if not first.known and has_command(report.name) and not report.given.options:
         return "write a short script for an issue", _command(report, f"--paths '{path}' --minimize 60s", "")
     entry = next((each.entry for each in first.causes if each.entry), "")
     if corpora is not None and entry:
