@@ -63,7 +63,8 @@ def _of_torch(file: pathlib.Path) -> dict[str, Any]:
         if "weights_only" not in str(error).lower():
             raise
         raise UsageError(
-            "it holds other objects than tensors, numbers, texts, lists and dicts, so it is not loaded"
+            "torch.save did not write it, or it holds other objects than tensors, numbers, texts, lists and "
+            "dicts"
         ) from None
     if isinstance(values, torch.Tensor):
         values = [values]
