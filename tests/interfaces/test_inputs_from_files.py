@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import pathlib
 from typing import Any
 
@@ -13,7 +14,6 @@ from torch import nn
 from exportdiff.cli import main
 from exportdiff.core.errors import UsageError
 from exportdiff.core.target import Target
-from exportdiff.interfaces.checking import input_files
 from exportdiff.interfaces.checking.given import Given
 from exportdiff.interfaces.checking.input_files import read_inputs
 from exportdiff.interfaces.checking.loading import load
@@ -51,8 +51,8 @@ class Open(nn.Module):
 
 
 def replaced(model: nn.Module, made: tuple[Any, ...], values: dict[str, Any]) -> Any:
-    _, *call = with_inputs(lambda: (model, *made), values, FILE)()  # type: ignore[misc]  # it is a tuple
-    return call
+    built: Any = with_inputs(lambda: (model, *made), values, FILE)()
+    return list(built[1:])
 
 
 @pytest.mark.parametrize(
@@ -116,7 +116,7 @@ def test_a_missing_library_is_named(tmp_path: pathlib.Path, monkeypatch: pytest.
     def absent(name: str) -> None:
         raise ImportError(name)
 
-    monkeypatch.setattr(input_files.importlib, "import_module", absent)
+    monkeypatch.setattr(importlib, "import_module", absent)
     with pytest.raises(UsageError, match="pip install safetensors"):
         read_inputs(tmp_path / "inputs.safetensors", FILE)
 

@@ -188,12 +188,12 @@ def add_device_option(parser: argparse.ArgumentParser) -> None:
 
 
 def chosen_paths(
-    globs: Sequence[str], device: str, *, expensive: bool = True, saved: bool = False
+    globs: Sequence[str], device: str, *, expensive: bool = True, saved: str = ""
 ) -> tuple[Path, ...]:
     """Return the paths that ``--paths`` and ``--device`` select. Raises UsageError.
 
-    Without ``--paths``: all listed paths; if not ``expensive``, without those that take seconds. ``saved``: a
-    saved program is given.
+    Without ``--paths``: all listed paths; if not ``expensive``, without those that take seconds. ``saved``:
+    the pattern of the paths that run the saved program.
     """
     from exportdiff.runtime.paths import EXPENSIVE, cost
 

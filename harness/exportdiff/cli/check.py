@@ -87,8 +87,9 @@ def add(commands: Subparsers) -> None:
         "--program",
         type=pathlib.Path,
         metavar="FILE",
-        help="judge a program that was exported before: a .pt2 file of torch.export.save. --paths can choose "
-        "among file:module and file:unflatten (default: both)",
+        help="judge a program that was exported before: a .pt2 file of torch.export.save, or a .onnx file. "
+        "--paths can choose among file:module and file:unflatten (default: both); a .onnx file has the path "
+        "onnx:saved",
     )
     parser.add_argument(
         "--inputs",
@@ -243,7 +244,7 @@ def _given(arguments: argparse.Namespace) -> Given:
 
 
 def _run(arguments: argparse.Namespace, target: Target, shapes: object, given: Given) -> int:
-    paths = _paths(arguments)
+    paths = _paths(arguments, given)
     baseline = read_baseline(arguments.accept) if arguments.accept else NO_BASELINE
     # A wrong file is an error now, not after minutes.
     for option in ("junit", "sarif", "html"):
@@ -326,12 +327,11 @@ def _target(arguments: argparse.Namespace) -> str:
     return written
 
 
-def _paths(arguments: argparse.Namespace) -> tuple[Path, ...]:
+def _paths(arguments: argparse.Namespace, given: Given) -> tuple[Path, ...]:
     if arguments.all and arguments.paths:
         raise UsageError("--all cannot be combined with --paths")
-    saved = arguments.program is not None
     globs = arguments.paths if arguments.all or arguments.paths else ("default",)
-    return chosen_paths(globs, arguments.device, saved=saved)
+    return chosen_paths(globs, arguments.device, saved=given.paths)
 
 
 def _judged(

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 from exportdiff.core.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from exportdiff.core.tolerance import Tolerance
 
-PROGRAMS = (".pt2",)
-"""The suffixes of saved programs."""
+PROGRAMS = {".pt2": "file:*", ".onnx": "onnx:saved"}
+"""By the suffix of a saved program: the pattern of the paths that run it."""
 INPUTS = (".safetensors", ".npz", ".pt")
 """The suffixes of files with inputs."""
 
@@ -47,6 +47,11 @@ class Given:
             yield from self.tolerance.options
 
     @property
+    def paths(self) -> str:
+        """The pattern of the paths that run the saved program; empty: there is none."""
+        return "" if self.program is None else PROGRAMS[self.program.suffix]
+
+    @property
     def notes(self) -> tuple[str, ...]:
         """What a reader of the report must know, each a sentence."""
         if self.tolerance is None:
@@ -76,7 +81,7 @@ NOTHING = Given()
 """The user gives the model alone."""
 
 
-def _check_file(option: str, file: pathlib.Path, suffixes: tuple[str, ...]) -> None:
+def _check_file(option: str, file: pathlib.Path, suffixes: Iterable[str]) -> None:
     """Raise UsageError for a file that does not exist, or has none of the suffixes."""
     if not file.exists():
         raise UsageError(f"{option} {file}: there is no such file")

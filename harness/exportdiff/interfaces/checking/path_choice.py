@@ -18,21 +18,17 @@ Paths: TypeAlias = Literal["default", "all"] | str | tuple[str, ...] | list[str]
 """Patterns for paths; ``default`` or ``all`` alone is no pattern."""
 
 
-OF_PROGRAM = "file:*"
-"""The pattern of the paths that run a saved program."""
-
-
-def chosen(paths: Paths, device: str | None, *, saved: bool = False) -> Sequence[Path]:
+def chosen(paths: Paths, device: str | None, *, saved: str = "") -> Sequence[Path]:
     """Return the selected paths on one device, or on all devices of this machine if ``device`` is None.
 
-    ``saved``: a saved program is given, and by default it is judged. Raises UsageError; its message begins
-    with the name of the wrong argument.
+    ``saved``: the pattern of the paths that run the saved program, which is then judged by default. Raises
+    UsageError; its message begins with the name of the wrong argument.
     """
     # A program is on the device on which it was exported.
     devices = ("cpu",) if saved and device is None else _devices(device)
     globs = (paths,) if isinstance(paths, str) else tuple(paths)
     if globs == ("default",) and saved:
-        globs = (OF_PROGRAM,)
+        globs = (saved,)
     if globs == ("default",):
         return default_paths(devices)
     if not globs:
@@ -41,10 +37,11 @@ def chosen(paths: Paths, device: str | None, *, saved: bool = False) -> Sequence
         found = select_paths(() if globs == ("all",) else globs, devices)
     except ValueError as error:
         raise UsageError(f"paths {error}") from None
-    if not saved and (lacking := next(filter(loads, found), None)):
-        raise UsageError(
-            f"paths {lacking.without_device!r} runs a saved program: give one with exportdiff check --program"
-        )
+    for name in (each.without_device for each in filter(loads, found)):
+        if not saved:
+            raise UsageError(f"paths {name!r} runs a saved program: give one with exportdiff check --program")
+        if name.partition(":")[0].partition("+")[0] != saved.partition(":")[0]:
+            raise UsageError(f"paths {name!r} does not run the file of --program: {saved!r} does")
     return found
 
 

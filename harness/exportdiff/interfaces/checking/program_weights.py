@@ -31,10 +31,13 @@ def state_of(program: ExportedProgram) -> dict[str, torch.Tensor]:
 
 def draws_weights(case: Case) -> bool:
     """Whether the model that a case makes has other weights with another seed."""
+    return bool(drawn_names(case))
+
+
+def drawn_names(case: Case) -> list[str]:
+    """Return the names of the tensors that have other values with another seed."""
     ours, theirs = (dict(_tensors(_model(case, number))) for number in (0, 1))
-    return any(
-        name in theirs and not _equal(tensor, theirs[name]) for name, tensor in ours.items() if tensor.numel()
-    )
+    return [name for name, tensor in ours.items() if name in theirs and not _equal(tensor, theirs[name])]
 
 
 def with_weights(make: Callable[[], Any], state: Mapping[str, torch.Tensor]) -> Callable[[], Any]:

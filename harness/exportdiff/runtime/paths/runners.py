@@ -62,6 +62,9 @@ class Runner:
     """The mode and the runner that run its graphs operator by operator, if it makes machine code of them."""
     needs: tuple[str, ...] = ()
     """Names of torch that it uses and not every supported version has; without one its paths are left out."""
+    loads: bool = False
+    """Of a backend: whether ``function`` runs a file that somebody else has made. It takes the file, the
+    model, and what the model returns for the example."""
     in_eager: Function | None = None
     """Of a runner of the pipeline mode: what makes of a model the function that eager runs in its place."""
 
