@@ -40,6 +40,7 @@ def _observe_group(
     left = list(group)
     while left:
         varied = varied_case(case, left[0])
+        observed: Iterator[Observation]
         try:
             if runner_of(left[0]).loads:
                 observed = observe_saved(varied, left, clock, modes)
