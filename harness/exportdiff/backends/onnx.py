@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import inspect
 import tempfile
 from typing import TYPE_CHECKING, Any
 
 from exportdiff.judging.exemptions.backend import Backend
 
 if TYPE_CHECKING:
+    import pathlib
     from collections.abc import Callable
 
 
@@ -89,6 +91,63 @@ def external(ep: Any) -> Callable[..., object]:
         _converted(ep, f=f"{folder}/model.onnx", external_data=True)
         session = onnxruntime.InferenceSession(f"{folder}/model.onnx", options)
     return _session(ep, session, by_name=True)
+
+
+@backend.saved
+def saved(path: pathlib.Path, model: Any, result: Any) -> Callable[..., object]:
+    """A file that somebody else has converted; each input is given by its name, or else in order."""
+    import onnxruntime
+    import torch
+
+    session = onnxruntime.InferenceSession(path)
+    wanted = [each.name for each in session.get_inputs()]
+    leaves, structure = torch.utils._pytree.tree_flatten(result)
+
+    def run(*args: Any, **kwargs: Any) -> object:
+        made = session.run(None, _fed(wanted, _named_leaves(model, args, kwargs)))
+        given = [torch.from_numpy(each) if hasattr(each, "dtype") else each for each in made]
+        tensors = sum(isinstance(leaf, torch.Tensor) for leaf in leaves)
+        if len(given) not in (tensors, len(leaves)):
+            return given  # that is a difference
+        rest = iter(given)
+        every = len(given) == len(leaves)
+        filled = [next(rest) if every or isinstance(leaf, torch.Tensor) else leaf for leaf in leaves]
+        numbers = [
+            each.item() if isinstance(leaf, int | float) and each is not leaf else each
+            for leaf, each in zip(leaves, filled, strict=True)
+        ]
+        return torch.utils._pytree.tree_unflatten(numbers, structure)
+
+    return run
+
+
+def _named_leaves(model: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
+    """Return the numbers and tensors of a call in the order of the arguments of ``forward``."""
+    import torch
+
+    given = inspect.signature(model.forward).bind(*args, **kwargs).arguments
+    found: dict[str, Any] = {}
+    for name, value in given.items():
+        pairs = torch.utils._pytree.tree_flatten_with_path(value)[0]
+        for place, leaf in pairs:
+            inside = "".join(f"_{getattr(key, 'idx', getattr(key, 'key', key))}" for key in place)
+            if isinstance(leaf, torch.Tensor | bool | int | float):
+                found[f"{name}{inside}"] = leaf
+    return found
+
+
+def _fed(wanted: list[str], named: dict[str, Any]) -> dict[str, Any]:
+    """Return the arrays of the inputs that a session wants. Raises ValueError."""
+    import torch
+
+    tensors = [leaf for leaf in named.values() if isinstance(leaf, torch.Tensor)]
+    if set(wanted) <= named.keys():
+        chosen = [named[name] for name in wanted]
+    elif len(wanted) == len(tensors):
+        chosen = tensors
+    else:
+        raise ValueError(f"the file has the inputs {', '.join(wanted)}, the call has {', '.join(named)}")
+    return {name: torch.as_tensor(each).numpy(force=True) for name, each in zip(wanted, chosen, strict=True)}
 
 
 def _converted(ep: Any, **options: Any) -> Any:

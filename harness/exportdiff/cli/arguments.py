@@ -187,15 +187,18 @@ def add_device_option(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def chosen_paths(globs: Sequence[str], device: str, *, expensive: bool = True) -> tuple[Path, ...]:
+def chosen_paths(
+    globs: Sequence[str], device: str, *, expensive: bool = True, saved: str = ""
+) -> tuple[Path, ...]:
     """Return the paths that ``--paths`` and ``--device`` select. Raises UsageError.
 
-    Without ``--paths``: all listed paths; if not ``expensive``, without those that take seconds.
+    Without ``--paths``: all listed paths; if not ``expensive``, without those that take seconds. ``saved``:
+    the pattern of the paths that run the saved program.
     """
     from exportdiff.runtime.paths import EXPENSIVE, cost
 
     try:
-        paths = chosen(tuple(globs) or "all", None if device == "auto" else device)
+        paths = chosen(tuple(globs) or "all", None if device == "auto" else device, saved=saved)
     except UsageError as error:
         raise UsageError(f"--{error}") from None
     return tuple(path for path in paths if expensive or globs or cost(path) < EXPENSIVE)

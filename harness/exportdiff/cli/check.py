@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import argparse
 import pathlib
 import re
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from exportdiff.cli.arguments import (
     add_device_option,
@@ -23,6 +24,7 @@ from exportdiff.cli.interrupting import interruptible
 from exportdiff.cli.settings import make_settable, settle, written
 from exportdiff.core.errors import UsageError
 from exportdiff.core.target import Target
+from exportdiff.core.tolerance import Tolerance, read_bound, read_metric
 from exportdiff.core.torch_versions import torch_version
 from exportdiff.interfaces.checking.accepting import no_longer_shown, with_accepted
 from exportdiff.interfaces.checking.baseline import (
@@ -33,6 +35,7 @@ from exportdiff.interfaces.checking.baseline import (
 )
 from exportdiff.interfaces.checking.default_paths import BY_DEFAULT
 from exportdiff.interfaces.checking.found import FAIL_ON
+from exportdiff.interfaces.checking.given import Given
 from exportdiff.interfaces.checking.report import assembled
 from exportdiff.interfaces.output_files import check_writable
 from exportdiff.known.corpus.entry import default_corpora
@@ -43,13 +46,16 @@ from exportdiff.runtime.processes.server import server
 
 # Functions import the modules that import torch or rich, so that ``exportdiff --help`` starts fast.
 if TYPE_CHECKING:
-    import argparse
+    from collections.abc import Callable
 
     from exportdiff.cli.types import Subparsers
     from exportdiff.core.path import Path
+    from exportdiff.core.tolerance import Metric
     from exportdiff.interfaces.checking.baseline import Baseline
     from exportdiff.interfaces.checking.report import Report
     from exportdiff.interfaces.checking.suggesting import Suggestion
+
+T = TypeVar("T")
 
 
 def add(commands: Subparsers) -> None:
@@ -77,6 +83,22 @@ def add(commands: Subparsers) -> None:
     )
     parser.add_argument("--all", action="store_true", help="judge all paths; this takes minutes")
     add_device_option(parser)
+    parser.add_argument(
+        "--program",
+        type=pathlib.Path,
+        metavar="FILE",
+        help="judge a program that was exported before: a .pt2 file of torch.export.save, or a .onnx file. "
+        "--paths can choose among file:module and file:unflatten (default: both); a .onnx file has the path "
+        "onnx:saved",
+    )
+    parser.add_argument(
+        "--inputs",
+        type=pathlib.Path,
+        metavar="FILE",
+        help="take real inputs from a .safetensors, .npz or .pt file; its keys are names of arguments of "
+        "forward, or positions: 0, 1, ... Other arguments stay as NAME gives them",
+    )
+    _add_tolerance(parser)
     _add_baselines(parser)
     _add_outputs(parser)
     parser.add_argument(
@@ -96,6 +118,43 @@ def add(commands: Subparsers) -> None:
     )
     parser.set_defaults(run=run)
     make_settable(parser)
+
+
+def _add_tolerance(parser: argparse.ArgumentParser) -> None:
+    """Add the options that say how far values may be from those of eager."""
+    parser.add_argument(
+        "--atol",
+        type=_bound,
+        metavar="A",
+        help="tolerate differences of A + R * abs(eager) in floating point numbers, on all paths, instead of "
+        "what exportdiff derives; with one of --atol and --rtol, the other is 0",
+    )
+    parser.add_argument("--rtol", type=_bound, metavar="R", help="see --atol")
+    parser.add_argument(
+        "--metric",
+        type=_metric,
+        action="append",
+        default=[],
+        metavar="M=BOUND",
+        help="tolerate a tensor if a measure of the whole is good enough: snr=40 (at least 40 dB), "
+        "cosine=0.999 (at least), relative=0.01 (the largest difference is at most 0.01 of eager's largest "
+        "element). Of several options, all must hold",
+    )
+
+
+def _bound(text: str) -> float:
+    return _read(read_bound, text)
+
+
+def _metric(text: str) -> tuple[Metric, float]:
+    return _read(read_metric, text)
+
+
+def _read(reader: Callable[[str], T], text: str) -> T:
+    try:
+        return reader(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
 
 
 def _add_baselines(parser: argparse.ArgumentParser) -> None:
@@ -159,16 +218,33 @@ def _add_outputs(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Judge the model in fresh processes; return the exit code of the report."""
     target = Target.parse(_target(arguments))
+    given = _given(arguments)
     settings, shapes = settle(arguments, target)
     if arguments.show_settings:
         print("\n".join(written(settings)))
         return 0
     with limited(**limits_given(arguments)):
-        return _run(arguments, target, shapes)
+        return _run(arguments, target, shapes, given)
 
 
-def _run(arguments: argparse.Namespace, target: Target, shapes: object) -> int:
-    paths = _paths(arguments)
+def _given(arguments: argparse.Namespace) -> Given:
+    """Return what the user gives besides the model. Raises UsageError."""
+    atol, rtol, metrics = arguments.atol, arguments.rtol, tuple(arguments.metric)
+    tolerance = Tolerance(atol, rtol, metrics) if (atol, rtol, metrics) != (None, None, ()) else None
+    given = Given(arguments.program, arguments.inputs, tolerance, pathlib.Path.cwd())
+    given.check()
+    if given.options and arguments.minimize:
+        option = given.options[0].partition(" ")[0]
+        raise UsageError(
+            f"--minimize cannot be combined with {option}: a repro file has only what NAME makes"
+        )
+    if given.program is not None and arguments.suggest:
+        raise UsageError("--suggest cannot be combined with --program: a saved program stays as it is")
+    return given
+
+
+def _run(arguments: argparse.Namespace, target: Target, shapes: object, given: Given) -> int:
+    paths = _paths(arguments, given)
     baseline = read_baseline(arguments.accept) if arguments.accept else NO_BASELINE
     # A wrong file is an error now, not after minutes.
     for option in ("junit", "sarif", "html"):
@@ -176,7 +252,7 @@ def _run(arguments: argparse.Namespace, target: Target, shapes: object) -> int:
     if arguments.write_baseline:
         read_before_writing("--write-baseline", arguments.write_baseline)
     try:
-        report = _judged(arguments, target, shapes, paths, baseline)
+        report = _judged(arguments, target, shapes, paths, baseline, given)
     except UsageError as error:
         # CI systems read the files, also if the model cannot be built.
         _write(arguments, target, assembled(target.written, paths, invalid=str(error)))
@@ -251,12 +327,11 @@ def _target(arguments: argparse.Namespace) -> str:
     return written
 
 
-def _paths(arguments: argparse.Namespace) -> tuple[Path, ...]:
+def _paths(arguments: argparse.Namespace, given: Given) -> tuple[Path, ...]:
     if arguments.all and arguments.paths:
         raise UsageError("--all cannot be combined with --paths")
-    if arguments.all or arguments.paths:
-        return chosen_paths(arguments.paths, arguments.device)
-    return chosen_paths(("default",), arguments.device)
+    globs = arguments.paths if arguments.all or arguments.paths else ("default",)
+    return chosen_paths(globs, arguments.device, saved=given.paths)
 
 
 def _judged(
@@ -265,6 +340,7 @@ def _judged(
     shapes: object,
     paths: tuple[Path, ...],
     baseline: Baseline,
+    given: Given,
 ) -> Report:
     """Judge the model. Without ``--json``, print a row for each path when it is judged, then the findings."""
     # The server starts first: it imports torch while this process imports the modules below.
@@ -280,10 +356,10 @@ def _judged(
         if line := left_out_line(torch_version(), lacking):
             console.print(line, markup=False, soft_wrap=True)
     corpora = default_corpora()
-    progress = CheckProgress(console, paths, target.written, corpora, baseline)
+    progress = CheckProgress(console, paths, target.written, corpora, baseline, given.options)
     with interruptible() as stop, progress:
         report = judge_in_subprocess(
-            loadable_model(target, shapes, arguments.threads or 0),
+            loadable_model(target, shapes, arguments.threads or 0, given),
             paths,
             seconds=arguments.limit,
             corpora=corpora,

@@ -40,7 +40,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Print one line for each path, in the canonical order; return 0."""
     from exportdiff.fuzzing.campaign.schedule import share
 
-    paths = chosen_paths(arguments.paths, arguments.device)
+    paths = chosen_paths(arguments.paths, arguments.device, saved="file:*")
     files = find_files([arguments.corpora]) if arguments.corpora.is_dir() else ()
     found = Counter(entry.path for entry in map(read_entry, files) if entry.status == "open")
     rows = [(path, share(path), found[str(path)]) for path in paths]

@@ -17,6 +17,8 @@ from torch import nn
 from torch.utils import _pytree as pytree
 
 from exportdiff.core.model_identity import ModelIdentity
+from exportdiff.core.saved_program import SavedProgram
+from exportdiff.core.tolerance import Tolerance
 
 _MODULE = re.compile("exportdiff_[0-9a-f]{16}")
 """The names of the modules that ``case_from_source`` makes. exportdiff_strategies is none of them."""
@@ -80,6 +82,12 @@ class Case:
     values, as nn.BCELoss does."""
     identity: ModelIdentity | None = None
     """Of a user's model: which one it is."""
+    program: SavedProgram | None = None
+    """What the paths of the mode ``file`` run; None: nobody gave a saved program."""
+    tolerance: Tolerance | None = None
+    """How far values may be from those of eager, on all paths; None: exportdiff derives it."""
+    notes: tuple[str, ...] = ()
+    """What a reader of the report must know about the files that the user gave, each a sentence."""
 
     @classmethod
     def of_module(cls, module: Mapping[str, Any], source: str, name: str, make: str = "make") -> Case:

@@ -18,6 +18,7 @@ from exportdiff.judging.exemptions.find_limit import limit_for
 from exportdiff.judging.exemptions.limits import Comparison
 from exportdiff.judging.exemptions.refusal import find_refusal
 from exportdiff.judging.exemptions.refusals import REFUSALS
+from exportdiff.judging.granted import with_tolerance
 from exportdiff.judging.outcome import Excused, path_result
 from exportdiff.judging.precision import in_float64, with_exact_values
 from exportdiff.judging.probes import probe_mistake
@@ -254,7 +255,8 @@ class _Judgement:
         if isinstance(observed, CompiledObservation | PipelinedObservation):
             reference = _Reference.of(observed.reference)
         findings, excused = self._compare(reference.observation, observed)
-        if not observed.same_operators and any(map(_is_about_a_value, findings.findings)):
+        decides = self._case.tolerance is None
+        if decides and not observed.same_operators and any(map(_is_about_a_value, findings.findings)):
             wide = in_float64(reference_case(self._case, path))
             called = called_in_settings(path, by_eager=True)
             exact = observe_eager(wide, path.device, self._clock, {path.mode}, called)
@@ -271,6 +273,8 @@ class _Judgement:
     ) -> tuple[PathFindings, list[Excused]]:
         """Return the findings of one path, and the differences that documented limits excuse."""
         candidate = as_promised(reference, candidate)
+        if self._case.tolerance is not None:
+            reference = with_tolerance(reference, self._case.tolerance)
         excused: list[Excused] = []
         differences: list[Difference] = []
         for name, check in CHECKS.items():

@@ -27,6 +27,7 @@ from exportdiff.runtime.observing.aliasing import Memory
 from exportdiff.runtime.observing.observation import Call, EagerObservation, ExportedObservation, Observation
 from exportdiff.runtime.observing.tensors import State, state_snapshot, tree_snapshot
 from exportdiff.runtime.paths import export_key, parse
+from exportdiff.runtime.paths.catalog import for_inference
 from exportdiff.runtime.paths.read.graph_inputs import written_back
 from exportdiff.runtime.paths.transforms.programs import reexport, reexport_unflattened
 from exportdiff.runtime.processes.script import run_file
@@ -151,7 +152,10 @@ EAGER = Path("eager", "model")
 def decomposed(*shared: set[str], path: str = "nonstrict+decompose:module@cpu") -> ExportedObservation:
     groups = tuple(map(frozenset, shared))
     call = Call(tree_snapshot(((), {})), State({}, {}), memory=Memory(same=groups, shared=groups))
-    return ExportedObservation(parse(path), calls=(call,), written=frozenset({"buf"}))
+    parsed = parse(path)
+    return ExportedObservation(
+        parsed, calls=(call,), written=frozenset({"buf"}), for_inference=for_inference(parsed)
+    )
 
 
 VALUE = LeafDifference("value", "1.0", "2.0")

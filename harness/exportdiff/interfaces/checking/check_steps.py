@@ -12,6 +12,14 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
+class NotesRead:
+    """The files of the user were read."""
+
+    notes: tuple[str, ...]
+    """What a reader of the report must know about them, each a sentence."""
+
+
+@dataclass(frozen=True)
 class PathDone:
     """A path was judged."""
 
@@ -51,4 +59,4 @@ class FindingExplained:
     model: ModelIdentity | None
 
 
-CheckStep: TypeAlias = PathDone | Confirming | FindingConfirmed | Explaining | FindingExplained
+CheckStep: TypeAlias = NotesRead | PathDone | Confirming | FindingConfirmed | Explaining | FindingExplained

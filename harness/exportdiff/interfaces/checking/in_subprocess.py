@@ -16,9 +16,11 @@ from exportdiff.interfaces.checking.check_steps import (
     Explaining,
     FindingConfirmed,
     FindingExplained,
+    NotesRead,
     PathDone,
 )
 from exportdiff.interfaces.checking.confirmation import SecondJudgement
+from exportdiff.interfaces.checking.given import NOTHING
 from exportdiff.interfaces.checking.report import Report, assembled
 from exportdiff.judging.causes import folded, over_paths
 from exportdiff.judging.results import PathResult, Unjudged
@@ -41,6 +43,7 @@ if TYPE_CHECKING:
     from exportdiff.core.path import Path
     from exportdiff.core.target import Target
     from exportdiff.interfaces.checking.found import Found
+    from exportdiff.interfaces.checking.given import Given
     from exportdiff.interfaces.checking.locating import Locator
     from exportdiff.judging.causes import PathFindings
 
@@ -56,21 +59,25 @@ class LoadableModel:
     """Its name in messages, as the user wrote it."""
     load: Callable[[], Case]
     """Runs in child processes, so it must be picklable. Raises UsageError if the model cannot be judged."""
+    given: Given = NOTHING
+    """What the user gives besides; ``load`` reads it."""
 
 
-def loadable_model(target: Target, shapes: object = None, threads: int = 0) -> LoadableModel:
+def loadable_model(
+    target: Target, shapes: object = None, threads: int = 0, given: Given = NOTHING
+) -> LoadableModel:
     """Return the model that the user has named, for child processes to load.
 
     ``shapes``: the dynamic shapes that the project's file has for it; None: those next to the factory.
     ``threads``: how many threads paths that compile use; 0: as many as torch would use.
     """
-    return LoadableModel(target.written, partial(_load, target.from_anywhere, shapes, threads))
+    return LoadableModel(target.written, partial(_load, target.from_anywhere, shapes, threads, given), given)
 
 
-def _load(target: Target, shapes: object, threads: int) -> Case:
+def _load(target: Target, shapes: object, threads: int, given: Given) -> Case:
     from exportdiff.interfaces.checking.loading import load  # imports torch
 
-    return replace(load(target, shapes), threads=threads or threads_of_user())
+    return replace(load(target, shapes, given), threads=threads or threads_of_user())
 
 
 def judge_in_subprocess(
@@ -113,10 +120,24 @@ class _Judging:
     stop: Event | None
 
     def report(self) -> Report:
-        report = self.once()
+        notes = self._notes()
+        report = replace(self.once(), notes=notes, given=self.model.given)
         for step in (self._confirmed, self._explained):
             report = step(report)
         return report
+
+    def _notes(self) -> tuple[str, ...]:
+        """Read the user's files once, in a process of its own; return what a reader must know."""
+        given = self.model.given
+        try:
+            answer = self.ask(_read_notes, self.model) if given.reads_files else ()
+        except Stopped as error:  # what follows ends for the same reason
+            return (f"{error} while the files were read",)
+        if isinstance(answer, Death):
+            raise UsageError(f"{' '.join(given.options)}: reading it ends in {answer.reason}")
+        notes: tuple[str, ...] = (*given.notes, *answer)
+        self.on_step(NotesRead(notes))
+        return notes
 
     def once(self) -> Report:
         """Judge all paths; the report says what ended that early."""
@@ -374,6 +395,10 @@ def _caught(work: Callable[[], object]) -> object:
         return _Mistake(str(error))
     except Exception as error:
         return TaskFailure(RuntimeError("".join(traceback.format_exception(error))))
+
+
+def _read_notes(model: LoadableModel) -> tuple[str, ...]:
+    return model.load().notes
 
 
 def _run_eager(model: LoadableModel, device: str) -> None:

@@ -20,7 +20,11 @@ from torch import nn
 from exportdiff.core.case import OPTIONAL_FUNCTIONS, Built, Case, InvalidFactory
 from exportdiff.core.errors import UsageError
 from exportdiff.core.torch_versions.running import DYNAMIC_SHAPES_CLASSES
+from exportdiff.interfaces.checking.given import NOTHING
 from exportdiff.interfaces.checking.identifying import identity
+from exportdiff.interfaces.checking.input_files import read_inputs
+from exportdiff.interfaces.checking.judged_program import with_program
+from exportdiff.interfaces.checking.replaced_inputs import other_dtypes, with_inputs
 from exportdiff.interfaces.checking.written_shapes import to_torch
 
 if TYPE_CHECKING:
@@ -28,16 +32,18 @@ if TYPE_CHECKING:
     from types import ModuleType
 
     from exportdiff.core.target import Target
+    from exportdiff.interfaces.checking.given import Given
 
 
 _SHAPES: tuple[type, ...] = (NoneType, Mapping, tuple, list, *DYNAMIC_SHAPES_CLASSES)
 """Types that ``torch.export.export`` accepts as dynamic shapes."""
 
 
-def load(target: Target, written: object = None) -> Case:
+def load(target: Target, written: object = None, given: Given = NOTHING) -> Case:
     """Import the target and build it. Raises UsageError, which names the exception and its line.
 
-    ``written``: dynamic shapes as ``pyproject.toml`` has them; they replace those of the file.
+    ``written``: dynamic shapes as ``pyproject.toml`` has them; they replace those of the file. ``given``: the
+    files to judge or to read, and what is tolerated.
     """
     module = _import(target)
     file = getattr(module, "__file__", None)
@@ -51,8 +57,17 @@ def load(target: Target, written: object = None) -> Case:
     shapes, probes = (_function(getattr(module, name, None)) for name in OPTIONAL_FUNCTIONS)
     if written is not None:
         shapes = partial(to_torch, written)
-    case = _case(target.written, source, factory, shapes, probes)
-    return replace(case, identity=identity(check(case, file).model, factory, file, target.name))
+    make = factory
+    if given.inputs is not None:
+        make = with_inputs(factory, read_inputs(given.folder / given.inputs, given.inputs), given.inputs)
+    case = _case(target.written, source, make, shapes, probes)
+    case = replace(case, identity=identity(check(case, file).model, factory, file, target.name))
+    case = replace(case, tolerance=given.tolerance)
+    if given.inputs is not None:
+        case = replace(case, notes=tuple(other_dtypes(factory, case.build(), given.inputs)))
+    if given.program is not None:
+        case = with_program(case, given.folder / given.program, given.program)
+    return case
 
 
 def case_of(

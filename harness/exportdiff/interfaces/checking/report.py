@@ -7,6 +7,7 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 from exportdiff.interfaces.checking.found import Found
+from exportdiff.interfaces.checking.given import NOTHING
 from exportdiff.interfaces.checking.outcomes import Outcomes, PathOutcome
 from exportdiff.interfaces.wording import counted
 from exportdiff.judging.results import Unjudged
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from exportdiff.core.model_identity import ModelIdentity
     from exportdiff.core.path import Path
     from exportdiff.interfaces.checking.found import FailOn
+    from exportdiff.interfaces.checking.given import Given
     from exportdiff.judging.results import PathResult
     from exportdiff.runtime.observing.sizes import DynamicDimension
 
@@ -47,6 +49,10 @@ class Report:
     """Why judging ended early: the time limit or an interruption. Empty: it did not end early."""
     model: ModelIdentity | None = None
     """Which model it is; None if it was not built."""
+    given: Given = NOTHING
+    """What the user gave besides the model."""
+    notes: tuple[str, ...] = ()
+    """What a reader must know about these files, each a sentence."""
 
     @property
     def outcomes(self) -> Outcomes:
@@ -128,6 +134,8 @@ class Report:
             "findings": [each.as_dict() for each in self.found],
             "unconfirmed": self.unconfirmed,
             "sizes": [each.as_dict() for each in self.sizes],
+            "options": list(self.given.options),
+            "notes": list(self.notes),
         }
 
 

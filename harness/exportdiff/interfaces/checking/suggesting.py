@@ -142,7 +142,7 @@ def _judged(
     seconds: float,
 ) -> Suggestion:
     agreed = sum(each.outcome == "agrees" for each in report.outcomes.paths if each.path in before)
-    load = loadable_model(target, shapes, threads).load
+    load = loadable_model(target, shapes, threads, report.given).load
     model = LoadableModel(target.written, partial(_load_from, folder, load))
     try:
         changed = judge_in_subprocess(model, after, seconds=seconds)

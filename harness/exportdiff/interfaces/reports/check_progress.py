@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from exportdiff.interfaces.checking.accepting import marked
-from exportdiff.interfaces.checking.check_steps import FindingConfirmed, FindingExplained
+from exportdiff.interfaces.checking.check_steps import FindingConfirmed, FindingExplained, NotesRead
 from exportdiff.interfaces.reports.known_bug_lines import KnownBugLines
 from exportdiff.interfaces.reports.model_report import HEADINGS, print_found
 from exportdiff.interfaces.reports.path_rows import PathRows
@@ -38,19 +38,27 @@ class CheckProgress(PathRows):
         model: str,
         corpora: pathlib.Path | None,
         baseline: Baseline,
+        options: Sequence[str] = (),
     ) -> None:
-        """Print to ``console``. Findings that the baseline accepts are left out."""
+        """Print to ``console``. Findings that the baseline accepts are left out.
+
+        ``options``: those of a command that shows a finding again.
+        """
         super().__init__(console, paths)
         self._model = model
         self._bugs = KnownBugLines(corpora)
         self._baseline = baseline
+        self._options = options
         self.printed: set[str] = set()
         """The fingerprints of the findings that are on the console, or that the baseline accepts."""
 
     def on_step(self, step: CheckStep) -> None:
         """Print what a step brings."""
         super().on_step(step)
-        if isinstance(step, FindingConfirmed):
+        if isinstance(step, NotesRead):
+            for note in step.notes:
+                self._line(wrapped(note))
+        elif isinstance(step, FindingConfirmed):
             self._confirmed(step.found, step.model)
         elif isinstance(step, FindingExplained):
             self._explained(step)
@@ -60,7 +68,7 @@ class CheckProgress(PathRows):
         for each in marked((replace(found, searched=False),), self._baseline.of(model)):
             if not each.accepted:
                 self._console.print(f"\n{HEADINGS[each.meaning]}", style="bold", highlight=False)
-                print_found(each, self._model, self._console)
+                print_found(each, self._model, self._console, self._options)
         self.printed.add(found.finding.fingerprint)
 
     def _explained(self, step: FindingExplained) -> None:

@@ -125,7 +125,11 @@ def _about_finding(report: Report, failing: Sequence[Found], corpora: pathlib.Pa
     """Return how to learn more about a finding: first one that is not a known bug."""
     first = min(failing, key=lambda each: each.known)
     path = first.finding.path.without_device
-    if not first.known and has_command(report.name):
+    if not first.known and report.given.program is not None:
+        return "export the model again; if it still differs, judge the export itself", (
+            f"exportdiff check {shlex.quote(report.name)}"
+        )
+    if not first.known and has_command(report.name) and not report.given.options:
         return "write a short script for an issue", _command(report, f"--paths '{path}' --minimize 60s", "")
     entry = next((each.entry for each in first.causes if each.entry), "")
     if corpora is not None and entry:
@@ -138,5 +142,5 @@ def _about_finding(report: Report, failing: Sequence[Found], corpora: pathlib.Pa
 def _command(report: Report, options: str, argument: str) -> str:
     """Return the command with further options, or for an object the call with a further argument."""
     if has_command(report.name):
-        return f"exportdiff check {shlex.quote(report.name)} {options}"
+        return " ".join((f"exportdiff check {shlex.quote(report.name)}", *report.given.options, options))
     return f"exportdiff.compare(..., {argument})"

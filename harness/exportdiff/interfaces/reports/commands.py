@@ -34,11 +34,11 @@ def show_command(seed: int, example: int, profile: str, around: str = "", near: 
     return f"exportdiff show --seed {seed} --example {example}{chosen}"
 
 
-def check_command(model: str, path: Path) -> str:
+def check_command(model: str, path: Path, options: Sequence[str] = ()) -> str:
     """Return the command that judges a model on one path, without its device; for an object, the call."""
     if not has_command(model):
         return f"exportdiff.compare(..., paths={path.without_device!r})"
-    return f"exportdiff check {shlex.quote(model)} --paths '{path.without_device}'"
+    return " ".join((f"exportdiff check {shlex.quote(model)}", *options, f"--paths '{path.without_device}'"))
 
 
 def has_command(model: str) -> bool:

@@ -24,7 +24,7 @@ from exportdiff.runtime.paths.catalog import for_inference
 
 if TYPE_CHECKING:
     import pathlib
-    from collections.abc import Collection
+    from collections.abc import Collection, Sequence
 
     from exportdiff.interfaces.checking.found import FailOn, Found, Meaning
     from exportdiff.interfaces.checking.report import Report
@@ -71,7 +71,7 @@ def print_report(
                 continue
             if number:
                 console.print()
-            print_found(each, report.name, console)
+            print_found(each, report.name, console, report.given.options)
             _print_explanation(each, console, bugs)
     if any(each.finding.check == "gradients" and for_inference(each.finding.path) for each in report.found):
         console.print(f"\n{_FOR_INFERENCE}", soft_wrap=True, highlight=False)
@@ -98,9 +98,9 @@ def report_text(report: Report, fail_on: FailOn, corpora: pathlib.Path | None) -
     return text.getvalue()
 
 
-def print_found(found: Found, model: str, console: Console) -> None:
-    """Print a finding without its explanation."""
-    command = check_command(model, found.finding.path)
+def print_found(found: Found, model: str, console: Console, options: Sequence[str] = ()) -> None:
+    """Print a finding without its explanation. ``options``: those of a command that shows it again."""
+    command = check_command(model, found.finding.path, options)
     console.print(finding_block(found.finding, (command,)), soft_wrap=True, end="")
     if not found.deployed:
         console.print("only on paths that few people deploy", style="dim", highlight=False)

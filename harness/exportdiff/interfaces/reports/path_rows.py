@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from exportdiff.interfaces.checking.check_steps import Confirming, Explaining, PathDone
+from exportdiff.interfaces.checking.check_steps import Confirming, Explaining, NotesRead, PathDone
 from exportdiff.interfaces.reports.text import TEXT_WIDTH, print_lines
 from exportdiff.interfaces.wording import counted
 
@@ -68,6 +68,8 @@ class PathRows:
             self.add(step.result)
             if self._left:
                 self._say(f"judging {self._left} more paths")
+            return
+        if isinstance(step, NotesRead):
             return
         self.finish()
         if isinstance(step, Confirming):

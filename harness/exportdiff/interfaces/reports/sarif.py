@@ -74,7 +74,7 @@ def _result(found: Found, report: Report, where: dict[str, Any], fail_on: FailOn
     finding = found.finding
     paths = [path.without_device for path in finding.shown_on]
     known = "".join(f"\n{line}" for line in KnownBugLines(None).of(found))
-    command = check_command(report.name, finding.shown_on[0])
+    command = check_command(report.name, finding.shown_on[0], report.given.options)
     result = {
         "ruleId": found.meaning,
         "ruleIndex": list(RULES).index(found.meaning),

@@ -127,6 +127,19 @@ class Backend:
         begin with ``_``. So it imports inside its body what it needs, and uses nothing else of its module.
         The callable takes what the model takes, and returns what it returns, in the same containers.
         """
+        self._add(function, f"{function.__name__}(ep)")
+        return function
+
+    def saved(self, function: Callable[..., Callable[..., object]]) -> Callable[..., Any]:
+        """Add a function that runs a file that somebody else has made; its name becomes the end of a path.
+
+        It takes the path of the file, the model, and what the model returns for the example. The callable
+        takes what the model takes, and returns what it returns, in the same containers.
+        """
+        self._add(function, "", loads=True)
+        return function
+
+    def _add(self, function: Callable[..., Any], expression: str, *, loads: bool = False) -> None:
         aspects = [aspect for each in self.not_promised for aspect in _ASPECTS.get(each, ())]
         deviating = () if self.mode.deviations else ("deviations",)
         name, promise = function.__name__, (function.__doc__ or "").partition("\n")[0]
@@ -135,13 +148,13 @@ class Backend:
             (self.name,),
             function,
             promise,
-            f"{name}(ep)",
+            expression,
+            loads=loads,
             shown=True,
             same_operators=False,
             not_promised=(*_NEVER, *aspects, *cast("tuple[Aspect, ...]", deviating)),
             interpreted=("nonstrict", "module"),
         )
-        return function
 
     def refuses(
         self, name: str, type: str, documented: str, *, pattern: str = "", stage: Stage = "lower"

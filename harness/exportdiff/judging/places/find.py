@@ -47,11 +47,13 @@ def first_difference(case: Case, finding: Finding) -> FirstDifference:
         return not_found(wanted.why_not)
     if wanted.module is not None:
         return FirstDifference(module=wanted.module)
+    if runner_of(finding.path).loads:
+        return not_found("the file runs outside of torch, where operators are not logged")
     path = _interpreted(finding.path)
     machine_code = path != finding.path
     eager = log_eager(case, path, wanted.wanted)
     here = log_path(case, path, wanted.wanted)
-    same = same_operators(path)
+    same = same_operators(path, case.program)
     matching = match(
         eager.events,
         here.events,

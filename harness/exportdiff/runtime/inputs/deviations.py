@@ -214,6 +214,7 @@ PROMISED_DEVIATIONS = {
     "nonstrict": _PROMISED_BY_EXPORT,
     "strict": _PROMISED_BY_EXPORT,
     "draft": _PROMISED_BY_EXPORT,
+    "file": _PROMISED_BY_EXPORT,
 }
 """By mode, the kinds of deviation that torch promises to notice.
 

@@ -252,6 +252,8 @@ class ExportedObservation(Observation):
     """Names of the inputs and of the state whose new values the graph returns, to be written back."""
     returned: frozenset[str] = frozenset()
     """Those of ``written`` whose new value is also a result of the model."""
+    for_inference: bool = False
+    """Whether the program was made for inference alone."""
     may_narrow: bool = False
     """Whether the program may refuse probes: the spec of dynamic shapes leaves their sizes to export."""
     declared: frozenset[int] = frozenset()

@@ -28,6 +28,7 @@ from exportdiff.runtime.observing.values import keep
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
+    from exportdiff.core.tolerance import Tolerance
     from exportdiff.runtime.observing.values import Values
 
 _HAS_NUMPY = {
@@ -70,6 +71,8 @@ class TensorSnapshot:
     """Whether it is a lazy negative of its memory."""
     exact: Values | None = None
     """In eager, on demand: the values that float64 gives (judging/precision.py)."""
+    tolerance: Tolerance | None = None
+    """In eager, if the user says it: how far the values of a path may be from these (judging/granted.py)."""
     composed: Composed | None = None
     """The parts of a tensor that consists of others, such as a sparse one."""
     unreadable: str = ""

@@ -22,6 +22,7 @@ from exportdiff.runtime.paths.transforms import TRANSFORMS
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from exportdiff.core.saved_program import SavedProgram
     from exportdiff.runtime.paths.transforms.table import Aspect, Transform
 
 CORE = ("nonstrict:module", "nonstrict:unflatten", "strict:module", "strict:unflatten", "compile:compiled")
@@ -78,7 +79,8 @@ def _available() -> tuple[str, ...]:
 
 @cache
 def _listed() -> tuple[str, ...]:
-    plain = [f"{mode}:{runner.name}" for runner in RUNNERS.values() for mode in runner.modes]
+    listed = [(mode, runner) for runner in RUNNERS.values() for mode in runner.modes]
+    plain = [f"{mode}:{runner.name}" for mode, runner in listed if not MODES[mode].loads]
     transformed: list[str] = []
     for name, transform in TRANSFORMS.items():
         for path in transform.on:
@@ -101,15 +103,15 @@ def select_paths(globs: Iterable[str], devices: Sequence[str] = ("cpu",)) -> tup
     """Return the paths that any of the patterns matches; all listed ones without patterns.
 
     A pattern without wildcards may name any path that ``parse`` accepts; such paths come after the listed
-    ones. A pattern that begins with the name of a backend matches the paths of that backend, which are not
-    listed. Raises ValueError for a pattern that names no path, and for a path that this torch or this
-    environment lacks.
+    ones. A pattern that begins with the name of a backend, or of a mode that loads programs, matches the
+    paths of that mode, which are not listed. Raises ValueError for a pattern that names no path, and for a
+    path that this torch or this environment lacks.
     """
     everything = all_paths(devices)
     chosen: dict[Path, None] = {}
     patterns = list(globs)
     for glob in patterns:
-        listed = everything if (name := _backend_in(glob)) is None else _of_backend(name, glob, devices)
+        listed = everything if (name := _unlisted_mode(glob)) is None else _of_mode(name, glob, devices)
         chosen |= dict.fromkeys(_matching(glob, listed) or _named(glob, devices))
     if not patterns:
         return everything
@@ -117,19 +119,21 @@ def select_paths(globs: Iterable[str], devices: Sequence[str] = ("cpu",)) -> tup
     return (*(path for path in everything if path in chosen), *further)
 
 
-def _backend_in(glob: str) -> str | None:
-    """Return the name of the backend with which a pattern begins; None if it begins with another name."""
+def _unlisted_mode(glob: str) -> str | None:
+    """Return the name of the mode with which a pattern begins, if its paths are not listed."""
     name = re.split("[+:@]", glob, maxsplit=1)[0]
-    return name if name not in MODES and backends.is_mode(name) else None
+    unlisted = MODES[name].loads if name in MODES else backends.is_mode(name)
+    return name if unlisted else None
 
 
-def _of_backend(name: str, glob: str, devices: Sequence[str]) -> tuple[Path, ...]:
-    """Return the paths of a backend without transforms. Raises ValueError if it is not installed."""
-    found, lacking_here = backends.backend(name), backends.lacking(name)
-    if found is None or lacking_here:
+def _of_mode(name: str, glob: str, devices: Sequence[str]) -> tuple[Path, ...]:
+    """Return the paths of a mode without transforms. Raises ValueError if a backend is not installed."""
+    if lacking_here := backends.lacking(name):
+        found = backends.backend(name)
         install = "" if found is None else found.install
         raise ValueError(f"{glob!r} needs {', '.join(lacking_here)}, not installed here: {install}")
-    return tuple(parse(f"{name}:{runner}@{device}") for device in devices for runner in found.runners)
+    runners = (each for each in backends.runners_of(name) if not runner_of(parse(f"{name}:{each}")).loads)
+    return tuple(parse(f"{name}:{runner}@{device}") for device in devices for runner in runners)
 
 
 def _matching(glob: str, listed: Sequence[Path]) -> tuple[Path, ...]:
@@ -185,15 +189,24 @@ def not_promised(path: Path) -> frozenset[Aspect]:
     return frozenset(runner_of(path).not_promised).union(*of_transforms)
 
 
-def same_operators(path: Path) -> bool:
-    """Whether transforms and runner keep the operators that eager runs."""
+def same_operators(path: Path, saved: SavedProgram | None = None) -> bool:
+    """Whether transforms and runner keep the operators that eager runs. ``saved``: that of the case."""
     kept = all(TRANSFORMS[name].same_operators for name in path.transforms)
-    return kept and runner_of(path).same_operators
+    return kept and runner_of(path).same_operators and not _is_inference_ir(path, saved)
 
 
-def for_inference(path: Path) -> bool:
-    """Whether a transform makes a program that is for inference alone."""
-    return any(TRANSFORMS[name].for_inference for name in path.transforms)
+def for_inference(path: Path, saved: SavedProgram | None = None) -> bool:
+    """Whether the path runs a program that is for inference alone. ``saved``: that of the case."""
+    return _is_inference_ir(path, saved) or any(TRANSFORMS[name].for_inference for name in path.transforms)
+
+
+def _is_inference_ir(path: Path, saved: SavedProgram | None) -> bool:
+    return saved is not None and saved.for_inference and loads(path)
+
+
+def loads(path: Path) -> bool:
+    """Whether the path runs the program that was saved with the case."""
+    return mode_of(path.mode).loads or runner_of(path).loads
 
 
 def frees(path: Path) -> bool:

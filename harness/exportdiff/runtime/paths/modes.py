@@ -39,6 +39,9 @@ class Mode:
     """In a repro file: the function that exports."""
     needs: tuple[str, ...] = ()
     """Names of torch that it uses and not every supported version has; without one its paths are left out."""
+    loads: bool = False
+    """Whether it exports nothing, and loads the program that was saved with the case. Its paths are not
+    listed: without such a program there is nothing to run."""
     deviations: frozenset[str] | None = None
     """Of a backend: the kinds of deviation that it promises to notice. None: those of PROMISED_DEVIATIONS."""
 
@@ -52,10 +55,10 @@ def _add(mode: Mode) -> None:
 
 
 def _mode(
-    *, cost: float, call: str = "torch.export.export", needs: tuple[str, ...] = ()
+    *, cost: float, call: str = "torch.export.export", needs: tuple[str, ...] = (), loads: bool = False
 ) -> Callable[[Export], Export]:
     def add(export: Export) -> Export:
-        _add(Mode(export.__name__, cost, export, call, needs))
+        _add(Mode(export.__name__, cost, export, call, needs, loads))
         return export
 
     return add
@@ -105,6 +108,16 @@ _add(Mode("pipeline", cost=60))
 def aoti(model: nn.Module, inputs: Inputs, shapes: Any, further: Mapping[str, Any]) -> ExportedProgram:
     """Export in non-strict mode, for AOTInductor."""
     return nonstrict(model, inputs, shapes, further)
+
+
+SAVED = "program"
+"""Among the further arguments of a mode that loads: the key of the file."""
+
+
+@_mode(cost=30, call="torch.export.load", loads=True)
+def file(model: nn.Module, inputs: Inputs, shapes: Any, further: Mapping[str, Any]) -> ExportedProgram:
+    """Load a program that somebody else has exported and saved."""
+    return torch.export.load(further[SAVED])
 
 
 @cache

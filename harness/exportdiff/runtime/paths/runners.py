@@ -62,6 +62,9 @@ class Runner:
     """The mode and the runner that run its graphs operator by operator, if it makes machine code of them."""
     needs: tuple[str, ...] = ()
     """Names of torch that it uses and not every supported version has; without one its paths are left out."""
+    loads: bool = False
+    """Of a backend: whether ``function`` runs a file that somebody else has made. It takes the file, the
+    model, and what the model returns for the example."""
     in_eager: Function | None = None
     """Of a runner of the pipeline mode: what makes of a model the function that eager runs in its place."""
 
@@ -82,13 +85,13 @@ def runner(*modes: str, **options: Any) -> Callable[[Function], Function]:
     return add
 
 
-@runner("nonstrict", "strict", "draft", expression="ep.module()")
+@runner("nonstrict", "strict", "draft", "file", expression="ep.module()")
 def module(program: ExportedProgram) -> nn.Module:
     """One flat graph; shares its state with the exported program."""
     return program.module()
 
 
-@runner("nonstrict", "strict", "draft", expression="torch.export.unflatten(ep)", copies=True)
+@runner("nonstrict", "strict", "draft", "file", expression="torch.export.unflatten(ep)", copies=True)
 def unflatten(program: ExportedProgram) -> nn.Module:
     """The module hierarchy, rebuilt; clones the exported program's state."""
     return torch.export.unflatten(program)

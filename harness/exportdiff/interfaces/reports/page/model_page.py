@@ -64,7 +64,7 @@ def model_page(report: Report, fail_on: FailOn, corpora: pathlib.Path | None) ->
             next=next_step(report, fail_on, corpora),
             calls=_calls,
             title=_title,
-            command=lambda found: check_command(report.name, found.finding.path),
+            command=lambda found: check_command(report.name, found.finding.path, report.given.options),
             machine_code=_is_machine_code,
         )
     )

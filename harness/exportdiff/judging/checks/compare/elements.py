@@ -34,27 +34,27 @@ class Furthest:
     place: tuple[int, ...]
     apart: float
     """Infinite between an infinity, or NaN, and anything else."""
-    differing: int
+    number: int
     """The number of elements that differ."""
 
 
 def furthest(a: Values, b: Values) -> Furthest | None:
     """Return the first element at which two tensors are furthest apart; None if no element differs."""
     found: tuple[str, str, int, float] | None = None
-    differing = 0
+    number = 0
     for start, (ours, theirs) in parts(a, b):
-        differs = ~_same(ours, theirs)
+        differs = differing(ours, theirs)
         if not differs.any():
             continue
-        differing += int(differs.sum())
-        apart = np.where(differs, _distance(_wide(ours), _wide(theirs)), -1.0)
+        number += int(differs.sum())
+        apart = np.where(differs, distance(wide(ours), wide(theirs)), -1.0)
         place = int(np.argmax(apart))
         if found is None or apart[place] > found[3]:
             found = str(ours[place]), str(theirs[place]), start + place, float(apart[place])
     if found is None:
         return None
     index = tuple(int(i) for i in np.unravel_index(found[2], a.shape))
-    return Furthest(found[0], found[1], index, found[3], differing)
+    return Furthest(found[0], found[1], index, found[3], number)
 
 
 def is_rounding(a: Values, b: Values, exact: Values | None, eps: float, tolerated: float) -> bool:
@@ -66,7 +66,7 @@ def is_rounding(a: Values, b: Values, exact: Values | None, eps: float, tolerate
     if exact is None or exact.shape != a.shape:
         return _within(a, b, None, 16 * eps * largest_magnitude(a), 0.0)
     # Twice the largest error of eager, and a few units in the last place.
-    losses = (_distance(_wide(ours), _target(true, ours)) for _, (ours, true) in parts(a, exact))
+    losses = (distance(wide(ours), _target(true, ours)) for _, (ours, true) in parts(a, exact))
     lost = max(map(_largest, losses), default=0.0)
     small = min(tolerated, UNITS_OF_LARGEST * eps * largest_magnitude(a))
     return _within(a, b, exact, max(2 * lost, small), UNITS * eps)
@@ -79,13 +79,13 @@ def largest_error(a: Values, b: Values, exact: Values | None) -> float:
     """
     if exact is None or exact.shape != a.shape:
         exact = a
-    found = (_distance(_wide(theirs), _target(true, ours)) for _, (ours, theirs, true) in parts(a, b, exact))
+    found = (distance(wide(theirs), _target(true, ours)) for _, (ours, theirs, true) in parts(a, b, exact))
     return max((float(each.max(initial=0.0)) for each in found), default=0.0)
 
 
 def largest_magnitude(a: Values) -> float:
     """Return the largest absolute value of the finite elements; 0 if there is none."""
-    return max((_largest(np.abs(_wide(ours))) for _, (ours,) in parts(a)), default=0.0)
+    return max((_largest(np.abs(wide(ours))) for _, (ours,) in parts(a)), default=0.0)
 
 
 def _within(a: Values, b: Values, exact: Values | None, absolute: float, relative: float) -> bool:
@@ -93,8 +93,8 @@ def _within(a: Values, b: Values, exact: Values | None, absolute: float, relativ
         finite = np.isfinite(ours) & np.isfinite(theirs)
         if not (_same(ours, theirs) | finite).all():
             return False
-        aim = _target(given[0], ours) if given else _wide(ours)
-        near = _distance(_wide(theirs), aim) <= absolute + relative * np.abs(aim)
+        aim = _target(given[0], ours) if given else wide(ours)
+        near = distance(wide(theirs), aim) <= absolute + relative * np.abs(aim)
         if not (near | ~finite).all():
             return False
     return True
@@ -107,34 +107,42 @@ def signs_of_zero_differ(a: Values, b: Values) -> bool:
     """
     if a.dtype.kind not in "fc":
         return False
-    pairs = ((_real(ours), _real(theirs)) for _, (ours, theirs) in parts(a, b))
+    pairs = ((real_parts(ours), real_parts(theirs)) for _, (ours, theirs) in parts(a, b))
     return any(bool(((np.signbit(x) != np.signbit(y)) & ~np.isnan(x)).any()) for x, y in pairs)
+
+
+def differing(a: Array, b: Array) -> Array:
+    """Return which elements differ."""
+    differs: Array = ~_same(a, b)
+    return differs
 
 
 def _same(a: Array, b: Array) -> Any:
     if a.dtype.kind not in "fc":
         return a == b
-    x, y = _real(a), _real(b)
+    x, y = real_parts(a), real_parts(b)
     same = (x == y) | (np.isnan(x) & np.isnan(y))
     return same.reshape(-1, 2).all(axis=1) if a.dtype.kind == "c" else same
 
 
-def _real(a: Array) -> Array:
+def real_parts(a: Array) -> Array:
     """Return the parts of complex numbers one after the other; real numbers as they are."""
     return a.view(a.real.dtype) if a.dtype.kind == "c" else a
 
 
-def _wide(a: Array) -> Array:
+def wide(a: Array) -> Array:
+    """Return the elements in double precision."""
     return a.astype(np.complex128 if a.dtype.kind == "c" else np.float64)
 
 
 def _target(exact: Array, ours: Array) -> Array:
     """Return the float64 reference; where it is not finite, it says nothing, and eager is the reference."""
-    wide = _wide(exact)
-    return np.where(np.isfinite(wide), wide, _wide(ours))
+    true = wide(exact)
+    return np.where(np.isfinite(true), true, wide(ours))
 
 
-def _distance(a: Array, b: Array) -> Array:
+def distance(a: Array, b: Array) -> Array:
+    """Return how far apart elements are; infinite between an infinity, or NaN, and anything else."""
     with np.errstate(all="ignore"):
         apart = np.abs(a - b)
     return np.where(_same(a, b), 0.0, np.where(np.isnan(apart), np.inf, apart))

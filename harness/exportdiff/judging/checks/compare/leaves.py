@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from exportdiff.core.difference import MEASURED, Amount
+from exportdiff.judging.checks.compare.closeness import Closeness, closeness, is_tolerated
 from exportdiff.judging.checks.compare.elements import (
     furthest,
     is_rounding,
@@ -82,6 +83,8 @@ class ValuesDiffer(LeafDifference):
     """The difference that ``torch.testing.assert_close`` tolerates by default."""
     error: float = field(metadata=MEASURED, default=math.inf)
     """The largest distance from the float64 reference; from eager where there is none."""
+    closeness: Closeness | None = field(metadata=MEASURED, default=None)
+    """How close the tensors are, if the user said what is tolerated; None: exportdiff decides that."""
 
     @property
     def amount(self) -> Amount:
@@ -91,10 +94,11 @@ class ValuesDiffer(LeafDifference):
     def details(self, ours: str = "eager", theirs: str = "here") -> str:
         """Say how many elements differ, and by how much."""
         inside = f"its part {self.part}: " if self.part else ""
+        measured = f"\n{self.closeness}" if self.closeness is not None else ""
         return (
             f"{inside}{self.tensor}, values differ at {self.differing} of {self.elements} places\n"
             f"largest difference at {list(self.place)}: {ours} {self.expected}, {theirs} {self.seen} "
-            f"({self.apart:.3g} apart)"
+            f"({self.apart:.3g} apart){measured}"
         )
 
 
@@ -213,20 +217,26 @@ def _compare_values(expected: TensorSnapshot, seen: TensorSnapshot) -> LeafDiffe
         eps = _EPS.get(expected.dtype, 2.0**-23)
         largest = largest_magnitude(a)
         tolerated = default_tolerance(expected.dtype, largest)
+        measured: Closeness | None = None
+        if expected.tolerance is not None and a.dtype.kind in "fc":
+            measured = closeness(a, b)
+            if is_tolerated(a, b, measured, expected.tolerance):
+                return None
         close = a.dtype.kind in "fc" and is_rounding(a, b, expected.exact, eps, tolerated)
         error = largest_error(a, b, expected.exact)
     return ValuesDiffer(
-        "rounding" if close else "value",
+        "rounding" if close and measured is None else "value",
         found.ours,
         found.theirs,
         tensor=str(expected),
-        differing=found.differing,
+        differing=found.number,
         elements=int(a.size),
         place=found.place,
         apart=found.apart,
         largest=largest,
         tolerated=tolerated,
         error=error,
+        closeness=measured,
     )
 
 

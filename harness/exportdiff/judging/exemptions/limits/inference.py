@@ -20,7 +20,6 @@ from exportdiff.judging.exemptions.limits.limit import INFERENCE, limit
 from exportdiff.runtime.observing.aliasing import OUTPUT
 from exportdiff.runtime.observing.observation import ExportedObservation
 from exportdiff.runtime.observing.tensors import TensorSnapshot
-from exportdiff.runtime.paths.catalog import for_inference
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -134,7 +133,7 @@ def results_have_no_history(compared: Comparison) -> bool:
     gives a history, which inference has no use for and each call makes longer.
     """
     evidence = compared.evidence
-    inference = compared.path.mode == "aoti" or for_inference(compared.path)
+    inference = compared.path.mode == "aoti" or compared.for_inference
     return (
         inference
         and isinstance(evidence, OutputLeaf | InputLeaf | StateLeaf)
@@ -153,7 +152,7 @@ def results_have_no_history(compared: Comparison) -> bool:
 def inference_refuses_backward(compared: Comparison) -> bool:
     """Whether autograd refuses the backward pass of a decomposed program, or a write before it."""
     evidence = compared.evidence
-    if not for_inference(compared.path):
+    if not compared.for_inference:
         return False
     if isinstance(evidence, PathRaised):  # the transform runs the backward pass
         in_call = "differentiated" in compared.path.transforms
@@ -169,9 +168,7 @@ def inference_refuses_backward(compared: Comparison) -> bool:
 def gradients_of_inference_have_other_strides(compared: Comparison) -> bool:
     """Whether only the strides of a gradient differ, on a path for inference."""
     evidence = compared.evidence
-    return (
-        for_inference(compared.path) and isinstance(evidence, GradientLeaf) and evidence.leaf.word == "stride"
-    )
+    return compared.for_inference and isinstance(evidence, GradientLeaf) and evidence.leaf.word == "stride"
 
 
 @limit(
@@ -186,7 +183,7 @@ def gradients_of_inference_have_other_strides(compared: Comparison) -> bool:
 def written_back_is_no_alias(compared: Comparison) -> bool:
     """Whether outputs alone part from what is written back, and not from each other."""
     evidence, written = compared.evidence, compared.written
-    if not for_inference(compared.path):
+    if not compared.for_inference:
         return False
     if isinstance(evidence, WriteShows | WriteDiffers):
         parted = _parted_by_writing_back(evidence.names, compared)

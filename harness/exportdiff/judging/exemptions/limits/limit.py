@@ -39,6 +39,11 @@ class Comparison:
         return self.seen.returned if isinstance(self.seen, ExportedObservation) else frozenset()
 
     @property
+    def for_inference(self) -> bool:
+        """Whether the path runs a program that is for inference alone."""
+        return isinstance(self.seen, ExportedObservation) and self.seen.for_inference
+
+    @property
     def in_unpromised_probe(self) -> bool:
         """Whether a probe shows it whose sizes export may refuse."""
         probes = {number for number, call in enumerate(self.seen.calls) if call.probe}

@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING
 
 from exportdiff.runtime.observing.observation import NotObserved
 from exportdiff.runtime.observing.parts import CannotObserveError
+from exportdiff.runtime.paths.backends import runner_of
 from exportdiff.runtime.paths.catalog import export_key
 from exportdiff.runtime.paths.run.compiled import observe_compiled
 from exportdiff.runtime.paths.run.exported import observe_exported
 from exportdiff.runtime.paths.run.pipelined import observe_pipelined
+from exportdiff.runtime.paths.run.saved import observe_saved
 from exportdiff.runtime.paths.transforms.apply import varied_case
 
 if TYPE_CHECKING:
@@ -38,8 +40,11 @@ def _observe_group(
     left = list(group)
     while left:
         varied = varied_case(case, left[0])
+        observed: Iterator[Observation]
         try:
-            if observe := _WITHOUT_EXPORT.get(left[0].mode):
+            if runner_of(left[0]).loads:
+                observed = observe_saved(varied, left, clock, modes)
+            elif observe := _WITHOUT_EXPORT.get(left[0].mode):
                 observed = observe(varied, left, clock)
             else:
                 observed = observe_exported(varied, left, clock, modes)

@@ -23,6 +23,7 @@ from exportdiff.runtime.paths.catalog import (
     exports_again,
     for_inference,
     frees,
+    loads,
     narrows,
     not_promised,
     same_operators,
@@ -64,8 +65,8 @@ if TYPE_CHECKING:
     from exportdiff.runtime.paths.stopwatch import Stopwatch
 
 
-LISTS_SIZES = "nonstrict:module"
-"""The path on which the sizes of dynamic dimensions are tried, in cases that are judged thoroughly."""
+LISTS_SIZES = ("nonstrict:module", "file:module")
+"""The paths on which the sizes of dynamic dimensions are tried, in cases that are judged thoroughly."""
 
 COMPILES = "aoti"
 """The mode that exports and then compiles, with the number of threads that the case says."""
@@ -124,7 +125,7 @@ def _export(case: Case, path: Path, clock: Stopwatch, modes: Collection[str]) ->
     with restore_modes():
         with clock, capture_output() as printed, export_settings(path):
             try:
-                program = export(model, inputs, shapes, export_arguments(path, model))
+                program = export(model, inputs, shapes, export_arguments(path, model, case))
             except Exception as error:
                 refused = failure(error, "export")
         effect = StageEffect(
@@ -133,7 +134,7 @@ def _export(case: Case, path: Path, clock: Stopwatch, modes: Collection[str]) ->
     python.undo()
     del alive
     plan = plan_calls(before.state, examples, modes, case)
-    narrow = narrows(path) or may_narrow(shapes)
+    narrow = narrows(path) or (may_narrow(shapes) and not _declares_itself(case, path))
     return _Exported(model, examples, inputs, plan, narrow, program, refused, effect, python)
 
 
@@ -194,7 +195,10 @@ def _lower_and_run(
     if final is not program:
         common = exported.described(path, final, again=exports_again(path))
     common = replace(
-        common, stage_effects=(*common.stage_effects, effect), same_operators=same_operators(path)
+        common,
+        stage_effects=(*common.stage_effects, effect),
+        for_inference=for_inference(path, case.program),
+        same_operators=same_operators(path, case.program),
     )
     if lowered is None:
         return replace(common, failure=refused)
@@ -228,11 +232,18 @@ def _lower_and_run(
     common = replace(common, stage_effects=(*common.stage_effects, effect))
     found: tuple[Prediction, ...] = ()
     if path.runner == "module" and start.restore():
-        found = predictions(lowered, final, exported.examples.fresh(), clock, grad=not for_inference(path))
+        grad = not common.for_inference
+        found = predictions(lowered, final, exported.examples.fresh(), clock, grad=grad)
     common = replace(common, before=before, saved=saved, predictions=found, declared=declared)
-    if case.thorough and path.without_device == LISTS_SIZES and start.restore():
+    lists = case.thorough and path.without_device in LISTS_SIZES and not _declares_itself(case, path)
+    if lists and start.restore():
         common = replace(common, sizes=dynamic_dimensions(case, path.device, lowered, final))
     return replace(common, **ran._asdict())
+
+
+def _declares_itself(case: Case, path: Path) -> bool:
+    """Whether the path runs a saved program, and it alone says which sizes are dynamic."""
+    return case.program is not None and case.program.sizes_are_its_own and loads(path)
 
 
 def _graph_alone(environment: Environment, program: ExportedProgram) -> Environment:

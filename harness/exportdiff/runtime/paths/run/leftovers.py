@@ -53,7 +53,7 @@ def _weights_of_run(
 def _lowered(case: Case, path: Path, model: nn.Module, inputs: Inputs) -> Any:
     export = mode_of(path.mode).export
     assert export is not None, "the modes without an export have no such path"
-    program = export(model, inputs, case.shapes(), export_arguments(path, model))
+    program = export(model, inputs, case.shapes(), export_arguments(path, model, case))
     return runner_of(path).function(transform_program(path, program, extra_arguments(path, case)))
 
 

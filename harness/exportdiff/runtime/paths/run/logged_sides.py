@@ -67,7 +67,7 @@ def log_path(case: Case, path: Path, wanted: WantedCalls) -> LoggedRun:
                 else:
                     export = mode_of(path.mode).export
                     assert export is not None, "the other modes are handled above"
-                    inputs, further = side.examples.fresh(), export_arguments(path, side.model)
+                    inputs, further = side.examples.fresh(), export_arguments(path, side.model, case)
                     extra = extra_arguments(path, case)
                     with export_settings(path):
                         program = export(side.model, inputs, case.shapes(), further)

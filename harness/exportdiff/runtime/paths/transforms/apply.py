@@ -10,7 +10,7 @@ import torch
 
 from exportdiff.runtime.inputs.copies import move_model
 from exportdiff.runtime.observing.tensors import live_state, named_constants, storage_id
-from exportdiff.runtime.paths.modes import MODES
+from exportdiff.runtime.paths.modes import MODES, SAVED
 from exportdiff.runtime.paths.transforms.table import TRANSFORMS
 
 if TYPE_CHECKING:
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from exportdiff.core.case import Case
     from exportdiff.core.path import Path
+    from exportdiff.core.saved_program import SavedProgram
     from exportdiff.runtime.paths.transforms.table import At, Function, Transform
 
 
@@ -96,7 +97,7 @@ def applies(case: Case, path: Path) -> bool:
 def exports_sizes_of_case(path: Path) -> bool:
     """Whether a path exports the case with its own dynamic shapes, and fixes all other sizes."""
     mode = MODES.get(path.mode)  # None: a backend, which exports
-    exports = mode is None or mode.export is not None
+    exports = mode is None or (mode.export is not None and not mode.loads)
     return exports and not any(each.sizes for each in _of(path, "case"))
 
 
@@ -105,12 +106,17 @@ def calls_often(path: Path) -> bool:
     return any(each.calls_often for each in _of(path, "module"))
 
 
-def export_arguments(path: Path, model: nn.Module) -> dict[str, Any]:
-    """Return the further arguments of ``torch.export.export``."""
-    arguments: dict[str, Any] = {}
+def export_arguments(path: Path, model: nn.Module, case: Case) -> dict[str, Any]:
+    """Return the further arguments of ``torch.export.export``; for a mode that loads, the file."""
+    arguments: dict[str, Any] = {} if case.program is None else _of_program(path, case.program)
     for each in _of(path, "export"):
         arguments |= each.function(model)
     return arguments
+
+
+def _of_program(path: Path, program: SavedProgram) -> dict[str, Any]:
+    mode = MODES.get(path.mode)
+    return {SAVED: program.file} if mode is not None and mode.loads else {}
 
 
 class ExtraArguments(NamedTuple):
