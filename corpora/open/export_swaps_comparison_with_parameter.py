@@ -25,7 +25,11 @@
 # workaround = "code"
 #
 # [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
 # "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """A transposed input is compared with a parameter. The result has the strides of the parameter in eager, and
 those of the transposed input in the program.

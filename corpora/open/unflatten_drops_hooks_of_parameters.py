@@ -25,7 +25,11 @@
 # workaround = "code"
 #
 # [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
 # "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """Only the first row of an embedding is trained: a hook sets the gradient of the others to zero. After
 unflatten, all rows are trained.

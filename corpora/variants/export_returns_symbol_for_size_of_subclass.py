@@ -15,7 +15,11 @@
 # at-fault = "torch/fx/experimental/proxy_tensor.py, PythonKeyTracer.create_arg: lifts a new subclass"
 #
 # [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
 # "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """forward makes a tensor subclass of dynamic size and returns it. The shape of the program's result is not
 [2, 3] but [s77, 3].

@@ -16,7 +16,11 @@
 # at-fault = "torch/fx/experimental/proxy_tensor.py, PythonKeyTracer.create_arg: lifts a new subclass"
 #
 # [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
 # "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """forward makes a tensor subclass of dynamic size and returns it. The program cannot be unflattened.
 

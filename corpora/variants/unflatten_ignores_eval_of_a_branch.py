@@ -17,7 +17,11 @@
 # at-fault = "torch/export/unflatten.py, UnflattenedModule: takes train and eval from nn.Module"
 #
 # [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
 # "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """A model scales its input in train mode only. It is exported in train mode. After `eval()`, the unflattened
 module still scales its input.
