@@ -51,7 +51,7 @@ class Model(nn.Module):
         self.norm = nn.BatchNorm1d(1)
 
     def forward(self, x, y):
-        return self.norm(x) - self.norm(y)  # first difference
+        return self.norm(x) - self.norm(y)
 
 
 def make():
