@@ -11,17 +11,8 @@ from exportdiff.core.errors import UsageError
 from exportdiff.core.finding import Finding
 from exportdiff.fuzzing.campaign.campaign import Campaign
 from exportdiff.fuzzing.campaign.events import CampaignFinished
-from exportdiff.fuzzing.campaign.learning import (
-    BLOCK,
-    DELAY,
-    LEAST,
-    MOST,
-    Learner,
-    Yield,
-    arm_of,
-    earlier,
-    factors_of,
-)
+from exportdiff.fuzzing.campaign.learner import BLOCK, DELAY, Learner
+from exportdiff.fuzzing.campaign.learning import LEAST, MOST, Yield, arm_of, earlier, factors_of
 from exportdiff.fuzzing.campaign.schedule import base_of, paths_for
 from exportdiff.fuzzing.campaign.settings import CampaignSettings
 from exportdiff.fuzzing.campaign.worker import ExampleResult, Job

@@ -16,7 +16,7 @@ from exportdiff.fuzzing.campaign.confirming import Confirm, Confirmer
 from exportdiff.fuzzing.campaign.engines import StartWorkers, local_workers
 from exportdiff.fuzzing.campaign.examples import Draw, ExampleRunner, RunExamples
 from exportdiff.fuzzing.campaign.final_minimizing import FinalMinimizer, Minimize
-from exportdiff.fuzzing.campaign.learning import Learner
+from exportdiff.fuzzing.campaign.learner import Learner
 from exportdiff.fuzzing.campaign.own_errors import ErrorCount, TooManyErrors
 from exportdiff.fuzzing.campaign.triage import Witness
 from exportdiff.fuzzing.campaign.worker import ExampleResult, drawn, run_examples

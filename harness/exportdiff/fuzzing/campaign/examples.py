@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 from exportdiff.fuzzing.campaign.engines import StartWorkers, local_workers
 from exportdiff.fuzzing.campaign.example_queue import POLL, ExampleQueue, Queued
 from exportdiff.fuzzing.campaign.exposing_fixes import ExposingFixes
-from exportdiff.fuzzing.campaign.learning import Learner
+from exportdiff.fuzzing.campaign.learner import Learner
 from exportdiff.fuzzing.campaign.postmortem import post_mortem
 from exportdiff.fuzzing.campaign.worker import (
     ExampleResult,

@@ -142,12 +142,12 @@ RATES: dict[str, int] = {
 """``7``: one example in 7 runs on the path. For paths that are not listed, the cost decides (``STEPS``).
 
 These are the rates with which a campaign starts; then it learns others (``learning.py``). They come from the
-yield of 43,804 programs in four campaigns (``everyday``, mended torch 2.13.0), with 262 new findings. Per unit of cost (that of ``nonstrict:module``), a thousand times: 0.3
-on the base paths, which every program took then; 34 on draft export, 30 on children, 8 to 20 on what is decomposed,
-converted or called functionally after preserving; 2 to 8 on preserving, decomposing and aot_eager; 1 to 2 on
-strict export, dynamic sizes, reloading and compiling; none on training, retying and other devices. So more
-paths find more than more programs. ``exportdiff bench --only yield --full`` measures the yield
-of known bugs.
+yield of 43,804 programs in four campaigns (``everyday``, mended torch 2.13.0), with 262 new findings. Per
+unit of cost (that of ``nonstrict:module``), a thousand times: 0.3 on the base paths, which every program took
+then; 34 on draft export, 30 on children, 8 to 20 on what is decomposed, converted or called functionally
+after preserving; 2 to 8 on preserving, decomposing and aot_eager; 1 to 2 on strict export, dynamic sizes,
+reloading and compiling; none on training, retying and other devices. So more paths find more than more
+programs. ``exportdiff bench --only yield --full`` measures the yield of known bugs.
 """
 
 STEPS = ((100.0, 11), (1000.0, 23), (float("inf"), 79))

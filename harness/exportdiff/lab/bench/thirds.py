@@ -24,7 +24,8 @@ from exportdiff.core.own_code import digest_of, source_files
 from exportdiff.core.torch_versions import torch_digest
 from exportdiff.fuzzing.campaign.clock import Clock
 from exportdiff.fuzzing.campaign.examples import ExampleRunner
-from exportdiff.fuzzing.campaign.learning import Learner, Yield, earlier
+from exportdiff.fuzzing.campaign.learner import Learner
+from exportdiff.fuzzing.campaign.learning import Yield, earlier
 from exportdiff.fuzzing.campaign.settings import CampaignSettings
 from exportdiff.fuzzing.campaign.worker import drawn, run_examples
 from exportdiff.known.attribution.knowledge import knowledge
