@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from exportdiff.lab.bench.context import Context
 
 THIRDS = 10
-CPU_SECONDS = 300.0
+CPU_SECONDS = 180.0
 """How much CPU time the workers of one campaign use for judging."""
 EVERY_PROGRAM = 4.0
 """The factor with which every program runs on the base paths."""
