@@ -1,0 +1,120 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# id = "XD361"
+# title = "draft_export: AssertionError for a model whose weights, buffers or inputs are tensor subclasses"
+# harm = "obscure error"
+# reach = "occasional"
+# reach-because = "a quantized model, whose weights are tensor subclasses, as torchao makes them"
+# topics = ["parameters", "quantization"]
+# cause = """
+# Draft export gives each fake tensor a real one. A subclass is no fake tensor, its parts are. But
+# `MetaConverter.meta_tensor` asks for the real tensor of each tensor whose storage it has not seen. It should
+# leave out subclasses, because it has already converted their parts."""
+# path = "draft:module@cpu"
+# check = "outputs"
+# kind = "crash"
+# status = "open"
+# signatures = [
+#     [
+#         "outputs",
+#         "crash",
+#         "export",
+#         "AssertionError",
+#         "fake_tensor.py:from_real_tensor",
+#         "meta_utils.py:__call__",
+#         "meta_utils.py:meta_tensor",
+#     ],
+# ]
+# fix = "draft_export_takes_subclasses_by_parts"
+# upstream = ""
+# upstream-searched = "2026-11-27"
+# at-fault = "torch/_subclasses/meta_utils.py, MetaConverter.meta_tensor: if self.copy_data, also for a subclass"
+# workaround = "code"
+#
+# [tool.exportdiff.versions]
+# ///
+"""A weight of the model is a tensor subclass, as in a quantized model. torch.export takes the model, and
+draft_export raises "Expected r to be a FakeTensor".
+
+Draft export gives each fake tensor a real one. A subclass is no fake tensor, its parts are. But
+`MetaConverter.meta_tensor` asks for the real tensor of each tensor whose storage it has not seen. It should
+leave out subclasses, because it has already converted their parts.
+"""
+
+import sys
+
+import torch
+from torch import nn
+
+
+class Quantized(torch.Tensor):
+    """A weight of eight bits, and a scale for all of its elements."""
+
+    @staticmethod
+    def __new__(cls, bits, scale):
+        return torch.Tensor._make_wrapper_subclass(cls, bits.shape, dtype=scale.dtype)
+
+    def __init__(self, bits, scale):
+        self.bits, self.scale = bits, scale
+
+    def __tensor_flatten__(self):
+        return ["bits", "scale"], None
+
+    @staticmethod
+    def __tensor_unflatten__(parts, meta, size, stride):
+        return Quantized(parts["bits"], parts["scale"])
+
+    @classmethod
+    def __torch_dispatch__(cls, func, types, args=(), kwargs=None):
+        if func is torch.ops.aten.mm.default:
+            return args[0].mm(args[1].bits.float() * args[1].scale)
+        return Quantized(func(args[0].bits, *args[1:], **(kwargs or {})), args[0].scale)
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        bits = torch.ones(2, 2, dtype=torch.int8)
+        self.weight = nn.Parameter(Quantized(bits, torch.tensor(0.5)), requires_grad=False)
+
+    def forward(self, x):
+        return torch.mm(x, self.weight)
+
+
+def make():
+    return Model(), (torch.ones(1, 2),)
+
+
+def show():
+    model, args = make()
+    torch.export.draft_export(model, args)
+
+
+def make_workaround():
+    """Keep the parts as buffers, and compute the weight in forward."""
+
+    class OfParts(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.register_buffer("bits", torch.ones(2, 2, dtype=torch.int8))
+            self.register_buffer("scale", torch.tensor(0.5))
+
+        def forward(self, x):
+            return torch.mm(x, self.bits.float() * self.scale)
+
+    return OfParts(), (torch.ones(1, 2),)
+
+
+if __name__ == "__main__":
+    # Exit code 1 means that the bug is there: any other error exits with 3.
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)
+    try:
+        show()
+    except AssertionError as error:
+        if "FakeTensor" not in str(error):
+            raise
+        sys.exit(f"BUG: eager and torch.export raise nothing, draft_export raises {error!r:.100}")
+    print("ok: neither eager nor draft_export raises")
