@@ -8,7 +8,7 @@
 # harm = "obscure error"
 # reach = "occasional"
 # reach-because = "a graph network that makes its adjacency matrix sparse in forward"
-# topics = ["serialization"]
+# topics = ["layout"]
 # cause = """
 # `serialize_tensor_meta` asks each tensor for its strides. Compressed sparse tensors (CSR, CSC, BSR and BSC)
 # have none, and raise. It should write other strides for them, because the file has the layout."""
