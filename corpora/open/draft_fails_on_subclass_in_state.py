@@ -8,7 +8,7 @@
 # harm = "obscure error"
 # reach = "occasional"
 # reach-because = "a quantized model, whose weights are tensor subclasses, as torchao makes them"
-# topics = ["parameters", "quantization"]
+# topics = ["quantization"]
 # cause = """
 # Draft export gives each fake tensor a real one. A subclass is no fake tensor, its parts are. But
 # `MetaConverter.meta_tensor` asks for the real tensor of each tensor whose storage it has not seen. It should
@@ -35,6 +35,11 @@
 # workaround = "code"
 #
 # [tool.exportdiff.versions]
+# "2.9.1" = "other"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "fixed"
+# "2.15.0" = "fixed"
 # ///
 """A weight of the model is a tensor subclass, as in a quantized model. torch.export takes the model, and
 draft_export raises "Expected r to be a FakeTensor".

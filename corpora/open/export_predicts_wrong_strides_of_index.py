@@ -28,6 +28,11 @@
 # workaround = "code"
 #
 # [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """forward reads the rows of a table in the order of transposed indices, transposes the result back, and views it
 as a matrix. Eager does not need to copy; export raises "Cannot view a tensor".

@@ -29,6 +29,11 @@
 # workaround = "code"
 #
 # [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """forward makes a tensor sparse with to_sparse_csr. The program runs, and cannot be saved: "Sparse CSR tensors
 do not have strides".

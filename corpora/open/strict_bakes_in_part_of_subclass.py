@@ -26,6 +26,11 @@
 # workaround = "code"
 #
 # [tool.exportdiff.versions]
+# "2.9.1" = "other"
+# "2.11.0" = "other"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """An input is a tensor subclass, and forward reads one of its tensors. The program does not read the input,
 and returns a FakeTensor without data.

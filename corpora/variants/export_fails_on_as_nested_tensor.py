@@ -25,6 +25,11 @@
 # at-fault = "torch/fx/experimental/proxy_tensor.py, proxy_call: NotImplemented for a subclass"
 #
 # [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """forward makes a jagged tensor of its inputs. Eager runs; export raises "Unable to cast NotImplemented to
 Tensor", or about a size that is not tracked if eager has not run before.

@@ -15,6 +15,11 @@
 # at-fault = "torch/export/_trace.py, _export_to_aten_ir_make_fx: copies into the memory of the buffer"
 #
 # [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """The attribute `start` and the buffer `count` are one tensor at first. `self.count = self.count + 1` changes
 only `count` in eager, and both in the program: its second result is wrong.
