@@ -32,7 +32,7 @@
 # upstream = ""
 # upstream-searched = "2026-11-27"
 # at-fault = "torch/_subclasses/meta_utils.py, MetaConverter.meta_tensor: if self.copy_data, also for a subclass"
-# workaround = "code"
+# workaround = "none: draft_export takes no subclass; torch.export.export takes the model"
 #
 # [tool.exportdiff.versions]
 # "2.9.1" = "other"
@@ -56,8 +56,6 @@ from torch import nn
 
 
 class Quantized(torch.Tensor):
-    """A weight of eight bits, and a scale for all of its elements."""
-
     @staticmethod
     def __new__(cls, bits, scale):
         return torch.Tensor._make_wrapper_subclass(cls, bits.shape, dtype=scale.dtype)
@@ -96,21 +94,6 @@ def make():
 def show():
     model, args = make()
     torch.export.draft_export(model, args)
-
-
-def make_workaround():
-    """Keep the parts as buffers, and compute the weight in forward."""
-
-    class OfParts(nn.Module):
-        def __init__(self):
-            super().__init__()
-            self.register_buffer("bits", torch.ones(2, 2, dtype=torch.int8))
-            self.register_buffer("scale", torch.tensor(0.5))
-
-        def forward(self, x):
-            return torch.mm(x, self.bits.float() * self.scale)
-
-    return OfParts(), (torch.ones(1, 2),)
 
 
 if __name__ == "__main__":

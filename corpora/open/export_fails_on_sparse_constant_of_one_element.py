@@ -10,9 +10,9 @@
 # reach-because = "a sparse tensor with one element, made of a constant and a number"
 # topics = ["constants", "layout"]
 # cause = """
-# Fake tensors with one element remember their value. to_sparse writes to such a tensor.
-# `invalidate_written_to_constants` then forgets the values of all tensors of its storage, but a sparse tensor
-# has none. It should forget the value of this tensor alone."""
+# Fake tensors with one element remember their value, but sparse ones cannot. After an operator that returns
+# such a tensor, `_dispatch_impl` forgets the values of all tensors of its storage. A sparse tensor has no
+# storage, and should be left out."""
 # path = "nonstrict:module@cpu"
 # check = "outputs"
 # kind = "crash"
@@ -28,20 +28,25 @@
 #         "_tensor.py:_typed_storage",
 #     ],
 # ]
-# fix = "sparse_constants_are_forgotten_alone"
+# fix = "sparse_results_have_no_constant_aliases"
 # upstream = ""
 # upstream-searched = "2026-11-27"
-# at-fault = "torch/_subclasses/fake_tensor.py, invalidate_written_to_constants: also for sparse constants"
+# at-fault = "torch/_subclasses/fake_tensor.py, _dispatch_impl: invalidate_constant_aliases(ten)"
 # workaround = "code"
 #
 # [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
-"""forward doubles a tensor attribute with one element, and makes it sparse. Export raises "Cannot access storage
-of SparseTensorImpl".
+"""forward doubles a tensor attribute with one element, and makes it sparse. Export raises "Cannot access
+storage of SparseTensorImpl".
 
-Fake tensors with one element remember their value. to_sparse writes to such a tensor.
-`invalidate_written_to_constants` then forgets the values of all tensors of its storage, but a sparse tensor has
-none. It should forget the value of this tensor alone.
+Fake tensors with one element remember their value, but sparse ones cannot. After an operator that returns
+such a tensor, `_dispatch_impl` forgets the values of all tensors of its storage. A sparse tensor has no
+storage, and should be left out.
 """
 
 import sys

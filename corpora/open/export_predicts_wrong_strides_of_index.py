@@ -34,11 +34,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""forward reads the rows of a table in the order of transposed indices, transposes the result back, and views it
-as a matrix. Eager does not need to copy; export raises "Cannot view a tensor".
+"""forward reads the rows of a table in the order of transposed indices, transposes the result back, and views
+it as a matrix. Eager does not need to copy; export raises "Cannot view a tensor".
 
-`index` lays its result out as the indices are laid out. `meta_index_Tensor`, which predicts the strides, orders
-the dimensions by the strides of self alone. It should take the indices into account.
+`index` lays its result out as the indices are laid out. `meta_index_Tensor`, which predicts the strides,
+orders the dimensions by the strides of self alone. It should take the indices into account.
 """
 
 import sys

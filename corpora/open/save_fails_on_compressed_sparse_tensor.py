@@ -35,11 +35,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""forward makes a tensor sparse with to_sparse_csr. The program runs, and cannot be saved: "Sparse CSR tensors
-do not have strides".
+"""forward makes a tensor sparse with to_sparse_csr. The program runs, and cannot be saved: "Sparse CSR
+tensors do not have strides".
 
-`serialize_tensor_meta` asks each tensor for its strides. Compressed sparse tensors (CSR, CSC, BSR and BSC) have
-none, and raise. It should write other strides for them, because the file has the layout.
+`serialize_tensor_meta` asks each tensor for its strides. Compressed sparse tensors (CSR, CSC, BSR and BSC)
+have none, and raise. It should write other strides for them, because the file has the layout.
 """
 
 import io
@@ -81,5 +81,7 @@ if __name__ == "__main__":
     except torch._export.serde.serialize.SerializeError as error:
         if "do not have strides" not in str(error):
             raise
-        sys.exit("BUG: eager raises nothing, save raises SerializeError: Sparse CSR tensors do not have strides")
+        sys.exit(
+            "BUG: eager raises nothing, save raises SerializeError: Sparse CSR tensors do not have strides"
+        )
     print("ok: neither eager nor save raises")

@@ -22,7 +22,7 @@
 # upstream = "https://github.com/pytorch/pytorch/issues/142137"
 # upstream-match = "symptom"
 # upstream-searched = "2026-11-27"
-# at-fault = "torch/_dynamo/functional_export.py, DynamoGraphTransformer.placeholder: register_buffer(attr_name)"
+# at-fault = "torch/_dynamo/functional_export.py, DynamoGraphTransformer.placeholder: register_buffer"
 # workaround = "code"
 #
 # [tool.exportdiff.versions]
@@ -50,11 +50,11 @@ class Masked(torch.Tensor):
     """A tensor, and a mask of the elements that count."""
 
     @staticmethod
-    def __new__(cls, data, mask):
-        return torch.Tensor._make_wrapper_subclass(cls, data.shape, dtype=data.dtype)
+    def __new__(cls, whole, mask):
+        return torch.Tensor._make_wrapper_subclass(cls, whole.shape, dtype=whole.dtype)
 
-    def __init__(self, data, mask):
-        self.whole, self.mask = data, mask
+    def __init__(self, whole, mask):
+        self.whole, self.mask = whole, mask
 
     def __tensor_flatten__(self):
         return ["whole", "mask"], None
@@ -65,7 +65,9 @@ class Masked(torch.Tensor):
 
     @classmethod
     def __torch_dispatch__(cls, func, types, args=(), kwargs=None):
-        return Masked(func(args[0].whole, *args[1:], **(kwargs or {})), args[0].mask)
+        """Apply an operator to the whole; none is called in forward."""
+        masked = next(each for each in args if isinstance(each, Masked))
+        return Masked(func(*[each.whole if each is masked else each for each in args]), masked.mask)
 
 
 class Model(nn.Module):
@@ -93,5 +95,5 @@ if __name__ == "__main__":
     sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)
     expected, got = show()
     bug = expected is not got
-    print(f"{'BUG' if bug else 'ok'}: eager returns a {expected.__name__}, the exported program a {got.__name__}")
+    print(f"{'BUG' if bug else 'ok'}: eager returns a {expected.__name__}, the program a {got.__name__}")
     raise SystemExit(bug)

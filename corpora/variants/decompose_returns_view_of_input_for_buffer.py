@@ -21,8 +21,8 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""forward copies its input into a buffer, and returns a slice of the buffer. Decomposed, it returns a slice of
-the input: a write to the result changes the caller's tensor.
+"""forward copies its input into a buffer, and returns a slice of the buffer. Decomposed, it returns a slice
+of the input: a write to the result changes the caller's tensor.
 
 `_remove_unnecessary_copy_op_pass` replaces the copy by the input, also where the result is a view of it. The
 pass should leave the copy if a view of it is returned.
@@ -62,5 +62,7 @@ if __name__ == "__main__":
     sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)
     expected, got = show()
     bug = not torch.equal(expected, got)
-    print(f"{'BUG' if bug else 'ok'}: after a write to the result, the input is {expected} in eager, {got} here")
+    print(
+        f"{'BUG' if bug else 'ok'}: after a write to the result, the input is {expected} in eager, {got} here"
+    )
     raise SystemExit(bug)
