@@ -74,15 +74,13 @@ def show():
 
 
 def make_workaround():
-    """Register the tensor as a buffer."""
+    """Make the attribute sparse first, and compute with the result."""
 
-    class Registered(Model):
-        def __init__(self):
-            super().__init__()
-            del self.weights
-            self.register_buffer("weights", torch.ones(1, 1))
+    class SparseFirst(Model):
+        def forward(self, x):
+            return self.weights.to_sparse() @ x * 2
 
-    return Registered(), (torch.ones(1, 2),)
+    return SparseFirst(), (torch.ones(1, 2),)
 
 
 if __name__ == "__main__":

@@ -10,9 +10,9 @@
 # reach-because = "a quantized or masked tensor as input, whose data or mask forward reads"
 # topics = ["arguments", "constants", "quantization"]
 # cause = """
-# Dynamo makes a graph input of the part. `DynamoGraphTransformer.placeholder` does not know it as an argument,
-# takes it for something that forward has captured, and makes a buffer of its fake tensor. It should read the
-# part from the argument."""
+# Dynamo makes a graph input of the part. `DynamoGraphTransformer.placeholder` does not know it as an
+# argument, takes it for something that forward has captured, and makes a buffer of its fake tensor. It should
+# read the part from the argument."""
 # path = "strict:module@cpu"
 # check = "outputs"
 # kind = "mismatch"
@@ -22,7 +22,7 @@
 # upstream = "https://github.com/pytorch/pytorch/issues/142137"
 # upstream-match = "symptom"
 # upstream-searched = "2026-11-27"
-# at-fault = "torch/_dynamo/functional_export.py, DynamoGraphTransformer.placeholder: register_buffer"
+# at-fault = "torch/_dynamo/functional_export.py, DynamoGraphTransformer.placeholder: _captured_"
 # workaround = "code"
 #
 # [tool.exportdiff.versions]
@@ -65,9 +65,10 @@ class Masked(torch.Tensor):
 
     @classmethod
     def __torch_dispatch__(cls, func, types, args=(), kwargs=None):
-        """Apply an operator to the whole; none is called in forward."""
+        """Apply an operator to the whole. forward calls none."""
         masked = next(each for each in args if isinstance(each, Masked))
-        return Masked(func(*[each.whole if each is masked else each for each in args]), masked.mask)
+        out = func(*[each.whole if each is masked else each for each in args], **(kwargs or {}))
+        return Masked(out, masked.mask) if isinstance(out, torch.Tensor) else out
 
 
 class Model(nn.Module):
