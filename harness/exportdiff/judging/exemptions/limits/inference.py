@@ -194,6 +194,8 @@ def subclasses_in_state_are_unwrapped(compared: Comparison) -> bool:
         for name, tensor in state.tensors.items()
         if tensor.composed is not None and not tensor.composed.of.startswith("sparse_")
     }
+    if not wrappers:
+        return False
     if isinstance(evidence, StateMissing):
         return evidence.name in wrappers
     if isinstance(evidence, StateAdded):
@@ -203,7 +205,7 @@ def subclasses_in_state_are_unwrapped(compared: Comparison) -> bool:
     if isinstance(evidence, TableNames):
         ours, theirs = set(evidence.expected), set(evidence.seen)
         return wrappers >= ours - theirs and wrappers >= {_whole(name) for name in theirs - ours}
-    return isinstance(evidence, GradientFlow) and not evidence.lost and bool(wrappers)
+    return isinstance(evidence, GradientFlow) and not evidence.lost
 
 
 # Of a.w, such as a.parametrizations.w.original0. A subclass within a subclass adds no further level.
