@@ -26,6 +26,8 @@
 # workaround = "none: keep such weights in tensors of two elements or more"
 #
 # [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
 # "2.13.0" = "shows"
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"

@@ -9,8 +9,8 @@
 # check = "gradients"
 # kind = "mismatch"
 # status = "open"
-# signatures = [["gradients", "mismatch", "value", "input"]]
-# trigger = ["op.gradient_hook"]
+# signatures = [["gradients", "mismatch", "value", "state"], ["gradients", "mismatch", "value", "input"]]
+# trigger = ["idiom.gradient_hook"]
 # upstream = ""
 # at-fault = "torch/utils/hooks.py, BackwardHook._apply_on_tensors: does not say that export records no hook"
 #
@@ -21,7 +21,7 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""A hook clamps the gradient of a layer's output. The program has no hook, and does not clamp the gradient.
+"""A hook doubles the gradient of a layer. The program has no hook, and its gradients are half as large.
 
 Each call of the module adds the hook to an autograd node, which no graph records. Export should refuse such a
 model, as strict export does.
@@ -37,21 +37,21 @@ class Model(nn.Module):
     def __init__(self):
         super().__init__()
         self.linear = nn.Linear(1, 1)
-        self.linear.register_full_backward_pre_hook(lambda module, grads: (grads[0].clamp(-0.5, 0.5),))
+        self.linear.register_full_backward_pre_hook(lambda module, outputs: (outputs[0] * 2,))
 
     def forward(self, x):
-        return self.linear(x)
+        return self.linear(x)  # first difference
 
 
 def make():
-    return Model(), (torch.ones(1, requires_grad=True),)
+    return Model(), (torch.ones(1),)
 
 
 def show():
     model, (x,) = make()
     program = torch.export.export(model, (x,), strict=False).module()
-    (expected,) = torch.autograd.grad(model(x), x)
-    (got,) = torch.autograd.grad(program(x), x)
+    (expected,) = torch.autograd.grad(model(x), model.linear.weight)
+    (got,) = torch.autograd.grad(program(x), dict(program.named_parameters())["linear.weight"])
     return expected, got
 
 

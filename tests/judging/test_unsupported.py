@@ -110,10 +110,18 @@ class Model(nn.Module):
 """
 
 
+COMPRESSES = """
+class Model(nn.Module):
+    def forward(self, x):
+        return (x * 2).to_sparse_csr()
+"""
+
+
 @pytest.mark.parametrize(
     ("body", "path", "reason"),
     [
         (FILLS_DIAGONAL_OF_VIEW, "nonstrict+decompose:module", "as-strided-mutated"),
+        (COMPRESSES, "nonstrict+functionalize:module", "no-fake-implementation"),
         (CALLS_WITH_FUNCTION, "nonstrict+preserve:unflatten", "preserved-call"),
         (OUTPUTS, "nonstrict:module", "output-type"),
         (OUTPUTS, "strict:module", "output-type"),

@@ -54,6 +54,7 @@ def test_a_variant_has_the_fix_of_its_root_cause() -> None:
 
 
 ALIKE = {
+    "export_fails_on_module_cast_in_forward": "the conversion changes the parameter, and the fix refuses it",
     "unflatten_loses_update_by_parent": "the root writes to the state, and no child",
     "unflatten_reads_operand_of_operator_with_out": "it writes to out=, and not to its first operand",
     "unflatten_takes_mask_of_pruned_module_for_weight": "people who prune a model search for it",

@@ -19,13 +19,19 @@ from exportdiff.judging.checks.compare.leaves import LeafDifference
 from exportdiff.judging.checks.inputs import InputLeaf
 from exportdiff.judging.checks.outputs import OutputIdentity, OutputLeaf
 from exportdiff.judging.checks.sharing import sharing
-from exportdiff.judging.checks.state import StateLeaf
+from exportdiff.judging.checks.state import StateAdded, StateLeaf, StateMissing
 from exportdiff.judging.results import Verdict
 from exportdiff.judging.verdict import judge
 from exportdiff.repro import repro_source
 from exportdiff.runtime.observing.aliasing import Memory
 from exportdiff.runtime.observing.observation import Call, EagerObservation, ExportedObservation, Observation
-from exportdiff.runtime.observing.tensors import State, state_snapshot, tree_snapshot
+from exportdiff.runtime.observing.tensors import (
+    Composed,
+    State,
+    TensorSnapshot,
+    state_snapshot,
+    tree_snapshot,
+)
 from exportdiff.runtime.paths import export_key, parse
 from exportdiff.runtime.paths.catalog import for_inference
 from exportdiff.runtime.paths.read.graph_inputs import written_back
@@ -235,6 +241,36 @@ def test_history_is_promised_of_what_trains_only() -> None:
     assert excuse(OutputLeaf(0, "", "fresh", more), decomposed()) == "results-have-no-history"
     assert excuse(InputLeaf(0, "args[0]", more), decomposed()) == ""
     assert excuse(StateLeaf(0, "b", "buffer", more), decomposed()) == ""
+
+
+READS_PARTS = """
+from torch.testing._internal.two_tensor import TwoTensor
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("scale", TwoTensor(torch.ones(2), torch.ones(2)))
+
+    def forward(self, x):
+        scaled = x * self.scale
+        return scaled.a + scaled.b
+"""
+
+
+def test_a_decomposed_program_has_the_parts_of_a_subclass(case: Callable[[str, str], Case]) -> None:
+    given = case(READS_PARTS, "(torch.ones(2, requires_grad=True),)")
+    paths = [parse("nonstrict+decompose:module"), parse("nonstrict+decompose:unflatten")]
+    verdict = judge(given, paths, ["state", "structure", "gradients"])
+    assert verdict.findings == ()
+    for result in verdict.paths:
+        assert "subclasses-in-state-are-unwrapped" in result.excused
+    whole = TensorSnapshot("float32", (2,), (1,), 0, False, "cpu", None, composed=Composed("Two", {}, ""))
+    eager = EagerObservation(EAGER, before=State({"a.scale": whole}, {}))
+    for name, expected in (("a.parametrizations.scale.original1", True), ("a.scale.original1", False)):
+        limit = limit_name(StateAdded((name,)), eager, decomposed())
+        assert (limit == "subclasses-in-state-are-unwrapped") == expected
+    assert limit_name(StateMissing("a.scale", "buffer", ""), eager, decomposed()) != ""
+    assert limit_name(StateMissing("a.other", "buffer", ""), eager, decomposed()) == ""
 
 
 # --- refusals ---

@@ -254,6 +254,14 @@ REFUSALS: tuple[DocumentedRefusal, ...] = (
         pattern=r"no fake impl registered",
     ),
     DocumentedRefusal(
+        "no-fake-implementation",
+        "RuntimeError",
+        "docs/source/export.md, 'Missing Fake/Meta Kernels for Operators'; torch/_subclasses/fake_tensor.py, "
+        "run_fallback_kernel: tries the operator on zeros, and does not take a sparse result",
+        pattern=r"^Unable to cast NotImplemented to Tensor\s+While executing %to_sparse_(cs|bs)[rc]\b",
+        stage="lower",
+    ),
+    DocumentedRefusal(
         "class-of-fake-tensor",
         "RuntimeError",
         "github.com/pytorch/pytorch/issues/95496: 'this is a known problem with no easy fix'",

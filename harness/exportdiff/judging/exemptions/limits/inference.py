@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from exportdiff.judging.checks.aliasing import (
@@ -12,10 +13,12 @@ from exportdiff.judging.checks.aliasing import (
     WriteShows,
 )
 from exportdiff.judging.checks.compare.leaves import ValuesDiffer
-from exportdiff.judging.checks.gradients import BackwardRaised, GradientLeaf
+from exportdiff.judging.checks.gradients import BackwardRaised, GradientFlow, GradientLeaf
 from exportdiff.judging.checks.inputs import InputLeaf
 from exportdiff.judging.checks.outputs import OutputIdentity, OutputLeaf, PathRaised
-from exportdiff.judging.checks.state import StateLeaf
+from exportdiff.judging.checks.state import StateAdded, StateLeaf, StateMissing
+from exportdiff.judging.checks.structure.check import ModulesUnknown
+from exportdiff.judging.checks.structure.signature import TableNames
 from exportdiff.judging.exemptions.limits.limit import INFERENCE, limit
 from exportdiff.runtime.observing.aliasing import OUTPUT
 from exportdiff.runtime.observing.observation import ExportedObservation
@@ -169,6 +172,51 @@ def gradients_of_inference_have_other_strides(compared: Comparison) -> bool:
     """Whether only the strides of a gradient differ, on a path for inference."""
     evidence = compared.evidence
     return compared.for_inference and isinstance(evidence, GradientLeaf) and evidence.leaf.word == "stride"
+
+
+@limit(
+    LIMITS,
+    says="A decomposed program has the parts of a tensor subclass instead of the subclass: a parameter or "
+    "buffer called w becomes parametrizations.w.original0 and so on, and gradients flow through the parts.",
+    documented="torch/export/exported_program.py, [NOTE] Unwrapping subclasses AOT: 'ExportedProgram "
+    "state_dict won't be same as eager model because eager model could have subclass weights'",
+)
+def subclasses_in_state_are_unwrapped(compared: Comparison) -> bool:
+    """Whether a subclass in the state is missing, its parts are new, or gradients flow through its parts."""
+    state, evidence = compared.eager.before, compared.evidence
+    if state is None or not for_inference(compared.path):
+        return False
+    wrappers = {
+        name
+        for name, tensor in state.tensors.items()
+        if tensor.composed is not None and not tensor.composed.of.startswith("sparse_")
+    }
+    if not wrappers:
+        return False
+    if isinstance(evidence, StateMissing):
+        return evidence.name in wrappers
+    if isinstance(evidence, StateAdded):
+        return all(_whole(name) in wrappers for name in evidence.names)
+    if isinstance(evidence, ModulesUnknown):
+        return wrappers >= {_whole(f"{name}.original0") for name in evidence.names if not _holds_all(name)}
+    if isinstance(evidence, TableNames):
+        ours, theirs = set(evidence.expected), set(evidence.seen)
+        return wrappers >= ours - theirs and wrappers >= {_whole(name) for name in theirs - ours}
+    return isinstance(evidence, GradientFlow) and not evidence.lost
+
+
+# Of a.w, such as a.parametrizations.w.original0. A subclass within a subclass adds no further level.
+_PART = re.compile(r"\bparametrizations\.(\w+)\.original\d+$")
+
+
+def _holds_all(name: str) -> bool:
+    """Whether a name is that of the module with all parts of a module."""
+    return name.rpartition(".")[2] == "parametrizations"
+
+
+def _whole(part: str) -> str:
+    """Return the name of the subclass to which the part of this name belongs."""
+    return _PART.sub(r"\1", part)
 
 
 @limit(
