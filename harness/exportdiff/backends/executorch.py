@@ -74,6 +74,25 @@ backend.refuses(
     pattern="^a leaf Variable that requires grad is being used in an in-place operation",
 )
 
+backend.refuses(
+    "unbounded-size",
+    "RuntimeError",
+    "docs.pytorch.org/executorch, 'Model Export and Lowering', 'Supporting Varying Input Sizes'; "
+    "executorch/exir/sym_util.py, eval_upper_bound",
+    pattern="^Cannot evaluate (a finite upper bound|the shape upper bound)",
+)
+
+
+@backend.limit(
+    says="A loaded method keeps its state: nothing can set it back before a call is repeated.",
+    documented="docs.pytorch.org/executorch, 'Model Export and Lowering', 'State Management'",
+)
+def state_is_not_set_back(compared: Comparison) -> bool:
+    """Whether a call shows it that is repeated after a refused one."""
+    from exportdiff.judging.checks.guards import BrokenByRefusal
+
+    return isinstance(compared.evidence, BrokenByRefusal)
+
 
 @backend.limit(
     says="The runtime compares the number of elements of an input with the largest one, and nothing else.",
