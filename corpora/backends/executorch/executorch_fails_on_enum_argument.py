@@ -18,7 +18,7 @@
 # kind = "crash"
 # status = "open"
 # signatures = [["outputs", "crash", "lower", "TypeError", "missing required positional argument"]]
-# trigger = ["calls.enum"]
+# trigger = ["input.enum"]
 # upstream = ""
 # upstream-searched = "2026-11-27"
 # at-fault = "executorch/exir/_program_utils.py, _get_updated_graph_signature: it leaves out class_fqn"

@@ -21,13 +21,13 @@
 # trigger = ["output.parameter"]
 # upstream = ""
 # upstream-searched = "2026-11-27"
-# at-fault = "executorch/exir/backend/backend_api.py, _get_node_list_with_same_tag: it raises for a constant that is also an output"
+# at-fault = "executorch/exir/backend/backend_api.py, _get_node_list_with_same_tag: it refuses an output"
 # workaround = "code"
 #
 # [tool.exportdiff.versions]
 # "2.13.0" = "shows"
 # ///
-"""Lowering to XNNPACK raises a RuntimeError: "constant data node ... is tagged with (tag0) but has user (output)".
+"""Lowering to XNNPACK raises a RuntimeError: "constant data node is tagged with (tag0) but has user".
 
 The model returns the weight of a linear layer. The partitioner gives the weight to XNNPACK though it has
 another user. It should copy the weight.

@@ -75,6 +75,12 @@ backend.refuses(
 )
 
 backend.refuses(
+    "strides-of-zero",
+    "RuntimeError",
+    "executorch/exir/tensor.py, dim_order_from_stride: '0 in strides is not supported for ExecuTorch'",
+    pattern="^0 in strides is not supported",
+)
+backend.refuses(
     "unbounded-size",
     "RuntimeError",
     "docs.pytorch.org/executorch, 'Model Export and Lowering', 'Supporting Varying Input Sizes'; "
@@ -89,7 +95,7 @@ backend.refuses(
 )
 def state_is_not_set_back(compared: Comparison) -> bool:
     """Whether a call shows it that is repeated after a refused one."""
-    from exportdiff.judging.checks.guards import BrokenByRefusal
+    from exportdiff.judging.checks.guards.deviations import BrokenByRefusal
 
     return isinstance(compared.evidence, BrokenByRefusal)
 
@@ -193,10 +199,13 @@ def _lowered(ep: Any) -> Any:
         torch.utils._pytree.treespec_dumps(signature.in_spec)
         torch.utils._pytree.treespec_dumps(signature.out_spec)
     except NotImplementedError:
-        inputs, outputs = signature.in_spec.num_leaves, signature.out_spec.num_leaves
+        args, kwargs = signature.in_spec.children()
+        inputs = [(0,) * each.num_leaves if each.num_nodes > 1 else 0 for each in args.children()]
+        named = [(0,) * each.num_leaves if each.num_nodes > 1 else 0 for each in kwargs.children()]
         flat = copy.copy(signature)
-        flat.in_spec = torch.utils._pytree.tree_structure(((0,) * inputs, {}))
-        flat.out_spec = torch.utils._pytree.tree_structure((0,) * outputs)
+        tree = (tuple(inputs), dict(zip(kwargs.context, named, strict=True)))
+        flat.in_spec = torch.utils._pytree.tree_structure(tree)
+        flat.out_spec = torch.utils._pytree.tree_structure((0,) * signature.out_spec.num_leaves)
         graph = [copy.copy(ep.module_call_graph[0]), *ep.module_call_graph[1:]]
         graph[0].signature = flat
         ep = copy.copy(ep)
