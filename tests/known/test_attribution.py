@@ -92,6 +92,7 @@ def entry(
     trigger: Sequence[str] = (),
     code: str = PLAIN,
     path: str = "nonstrict:unflatten@cpu",
+    runners: Sequence[str] = (),
 ) -> None:
     lines = [
         "# /// script",
@@ -101,6 +102,7 @@ def entry(
         f"# signatures = [{list(signature)}]".replace("'", '"'),
         f'# fix = "{fix}"',
         f"# trigger = {list(trigger)}".replace("'", '"'),
+        f"# runners = {list(runners)}".replace("'", '"'),
         "# ///",
     ]
     (folder / "corpora" / "open" / f"{name}.py").write_text("\n".join(lines) + f"\n{code}")
@@ -312,6 +314,17 @@ def test_a_bug_of_a_transform_explains_nothing_on_a_path_without_it(
     assert causes(explain(CASE, swapped, ("op.cond",), known, lambda *_: swapped)) == {
         swapped.findings[0].fingerprint: ("with_cond",)
     }
+
+
+@pytest.mark.parametrize("runner", ["unflatten", "module"])
+def test_an_entry_that_names_its_runners_explains_nothing_on_others(
+    tmp_path: pathlib.Path, corpora: pathlib.Path, judging: Callable[..., Judge], runner: str
+) -> None:
+    entry(tmp_path, "with_cond", TYPE, trigger=["op.cond"], runners=[runner])
+    judge = judging([], type=lambda **_: True)
+    found = judge(CASE, ())
+    explained = causes(explain(CASE, found, ("op.cond",), knowledge(corpora), judge))
+    assert bool(explained) == (found.findings[0].runner == runner)
 
 
 def test_it_is_cheap(corpora: pathlib.Path, judging: Callable[..., Judge]) -> None:

@@ -43,6 +43,7 @@ def commands() -> list[str]:
         "DEVICE": "auto",
         "SINCE": "--since before",
         "LEARNED": "--learned before",
+        "BACKEND": "onnx",
     }
     found = []
     for line in re.findall(r"^\s*(exportdiff .*?)(?: \|\| .*)?$", text, re.MULTILINE):
@@ -57,7 +58,7 @@ def test_the_commands_of_the_workflows_exist(command: str) -> None:
 
 
 def test_the_workflows_fuzz_merge_and_report() -> None:
-    assert [command.split()[1] for command in commands()] == ["fuzz", "merge", "report"]
+    assert [command.split()[1] for command in commands()] == ["fuzz", "fuzz", "merge", "report"]
 
 
 SETTINGS = {

@@ -2,7 +2,8 @@
 
 An entry without a fix has a trigger: a set of tags. The finding must have the mode and the signature of the
 entry, on a program with these tags, on a path with the transforms of the entry: a bug of swapping needs a
-swap. A program that was made by editing the entry's file needs no other tag.
+swap. An entry may name the only runners that show it. A program that was made by editing the entry's file
+needs no other tag.
 
 An entry whose fix does not work on this torch has no trigger. A signature alone would hide new bugs, because
 hundreds of bugs end in the same few signatures ("outputs, mismatch, value"). So
@@ -62,7 +63,9 @@ def _triggered(entry: Entry, finding: Finding, tags: Collection[str]) -> bool:
     if not entry.trigger and not edited:
         return entry.fingerprint == finding.fingerprint
     on_path = set(parse(entry.path).transforms) <= set(finding.transforms)
-    return on_path and (edited or set(entry.trigger) <= set(tags)) and shows_as(entry, finding)
+    by_runner = not entry.runners or {each.runner for each in finding.shown_on} <= set(entry.runners)
+    tagged = edited or set(entry.trigger) <= set(tags)
+    return on_path and by_runner and tagged and shows_as(entry, finding)
 
 
 def _most_alike(finding: Finding, case: Case, known: Knowledge) -> Entry | None:

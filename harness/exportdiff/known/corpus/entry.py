@@ -104,6 +104,8 @@ class Entry:
     """The name of the candidate fix in corpora/fixes; empty if there is none."""
     trigger: tuple[str, ...] = ()
     """If there is no fix: the tags that a program needs to show the bug."""
+    runners: tuple[str, ...] = ()
+    """If there is no fix: the only runners that show the bug; empty if others of the mode may show it too."""
     upstream: str | None = None
     """The PyTorch thread about the bug; empty if a search found none; None if it was not searched for."""
     upstream_match: UpstreamMatch | None = None
@@ -228,6 +230,7 @@ def read_entry(file: pathlib.Path) -> Entry:
         at_fault=str(table.get("at-fault", "")),
         fix=str(table.get("fix", "")),
         trigger=tuple(map(str, table.get("trigger", ()))),
+        runners=tuple(map(str, table.get("runners", ()))),
         upstream=str(table["upstream"]) if "upstream" in table else None,
         upstream_match=table.get("upstream-match"),
         upstream_fix=str(table.get("upstream-fix", "")),

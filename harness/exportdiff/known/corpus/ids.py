@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 _ID = re.compile(r"XD(\d{3,})")
 _OF_BACKEND = re.compile(r"X[A-Z]\d{3,}")
-"""Entries of a backend have ids with another letter: ``XO`` for onnx."""
+"""Entries of a backend have ids with another letter: ``XO`` for onnx, ``XE`` for executorch."""
 
 
 def next_id(texts: Iterable[str]) -> str:

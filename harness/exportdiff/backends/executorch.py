@@ -1,0 +1,265 @@
+"""ExecuTorch: to_edge and to_executorch make a program file, and the runtime of the wheel runs it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from exportdiff.judging.exemptions.backend import Backend
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from exportdiff.judging.exemptions.limits.limit import Comparison
+
+
+backend = Backend(
+    "executorch",
+    install="pip install 'exportdiff[executorch]'",
+    requires=("executorch",),
+    packages=("executorch",),
+    promises=("state between calls", "dynamic sizes", "Python values", "keyword order"),
+    cost=1500,
+    # Kernels sum in another order, and XNNPACK approximates exp, tanh and similar functions.
+    tolerance={
+        "float32": (1e-5, 1e-6),
+        "float64": (1e-5, 1e-6),
+        "float16": (4e-3, 1e-5),
+        "bfloat16": (3e-2, 1e-5),
+    },
+)
+
+_FAQ = "docs.pytorch.org/executorch, 'Frequently Asked Questions'"
+
+backend.refuses(
+    "operator-without-kernel",
+    "RuntimeError",
+    f"{_FAQ}, 'Missing out variants'",
+    pattern="^Missing out variants",
+)
+backend.refuses(
+    "operator-without-kernel",
+    "RuntimeError",
+    f"{_FAQ}, 'Error 0x14 (Operator Missing)'",
+    pattern=r"error:? (0x:?)?0?x?14\b",
+)
+backend.refuses(
+    "not-core-aten",
+    "torch._export.verifier.SpecViolationError",
+    "docs.pytorch.org/executorch, 'Definition of the Core ATen Operator Set'; "
+    "executorch/exir/verification/verifier.py, check_valid_op",
+    pattern="is not in Core ATen opset",
+)
+backend.refuses(
+    "dtypes-of-operator",
+    "torch._export.verifier.SpecViolationError",
+    "docs.pytorch.org/executorch, 'Export IR Specification', 'Edge Operators': each has constraints for the "
+    "dtypes of its inputs; executorch/exir/verification/verifier.py",
+    pattern="are taking Tensor inputs with mismatched dtypes",
+)
+backend.refuses(
+    "argument-of-python",
+    "RuntimeError",
+    "executorch/extension/pybindings/pybindings.cpp, set_inputs: 'Ensure that inputs are passed as a flat "
+    "list of tensors'",
+    pattern="^Unsupported python type",
+    stage="run",
+)
+
+
+backend.refuses(
+    "write-to-buffer-with-gradient",
+    "RuntimeError",
+    "docs.pytorch.org/executorch, 'Model Export and Lowering', 'State Management': 'Consider "
+    "explicitly calling detach() on tensors before assigning to a buffer'",
+    pattern="^a leaf Variable that requires grad is being used in an in-place operation",
+)
+
+backend.refuses(
+    "strides-of-zero",
+    "RuntimeError",
+    "executorch/exir/tensor.py, dim_order_from_stride: '0 in strides is not supported for ExecuTorch'",
+    pattern="^0 in strides is not supported",
+)
+backend.refuses(
+    "unbounded-size",
+    "RuntimeError",
+    "docs.pytorch.org/executorch, 'Model Export and Lowering', 'Supporting Varying Input Sizes'; "
+    "executorch/exir/sym_util.py, eval_upper_bound",
+    pattern="^Cannot evaluate (a finite upper bound|the shape upper bound)",
+)
+
+
+@backend.limit(
+    says="A loaded method keeps its state: nothing can set it back before a call is repeated.",
+    documented="docs.pytorch.org/executorch, 'Model Export and Lowering', 'State Management'",
+)
+def state_is_not_set_back(compared: Comparison) -> bool:
+    """Whether a call shows it that is repeated after a refused one."""
+    from exportdiff.judging.checks.guards.deviations import BrokenByRefusal
+
+    return isinstance(compared.evidence, BrokenByRefusal)
+
+
+@backend.limit(
+    says="The runtime compares the number of elements of an input with the largest one, and nothing else.",
+    documented="executorch/runtime/core/tensor_shape_dynamism.h, DYNAMIC_BOUND; "
+    "executorch/runtime/executor/method.cpp, set_input",
+)
+def sizes_are_not_guarded(compared: Comparison) -> bool:
+    """Whether a call shows it whose sizes the exported program may refuse."""
+    return compared.in_unpromised_probe
+
+
+@backend.limit(
+    says="ExecuTorch writes its log to standard error.",
+    documented=f"{_FAQ}, 'Missing Logs': by default, logs are sent to stdout/stderr",
+)
+def log_is_printed(compared: Comparison) -> bool:
+    """Whether lowering prints to standard error."""
+    from exportdiff.judging.checks.purity import Printed
+
+    return isinstance(compared.evidence, Printed) and compared.evidence.stream == "standard error"
+
+
+@backend.runner
+def portable(ep: Any) -> Callable[..., object]:
+    """Lower with to_edge; call the method that executorch.runtime loads from the bytes."""
+    from executorch.exir import to_edge
+
+    edge = to_edge(_lowered(ep))
+    return _method(ep, edge.to_executorch(_config(edge)), "forward")
+
+
+@backend.runner
+def unplanned(ep: Any) -> Callable[..., object]:
+    """The same without memory for inputs and outputs in the plan; call the module of portable_lib."""
+    from executorch.exir import to_edge
+    from executorch.exir.passes import MemoryPlanningPass
+    from executorch.extension.pybindings import portable_lib
+
+    planning = MemoryPlanningPass(alloc_graph_input=False, alloc_graph_output=False)
+    edge = to_edge(_lowered(ep))
+    made = edge.to_executorch(_config(edge, memory_planning_pass=planning))
+    loaded = portable_lib._load_for_executorch_from_buffer(made.buffer)
+    return _called(ep, loaded.forward, made)
+
+
+@backend.runner
+def methods(ep: Any) -> Callable[..., object]:
+    """Two methods in one file, which share no state; each call of the first follows one of the second."""
+    import copy
+
+    from executorch.exir import to_edge
+
+    program = _lowered(ep)
+    edge = to_edge({"forward": program, "other": copy.deepcopy(program)})
+    return _method(ep, edge.to_executorch(_config(edge)), "forward", before="other")
+
+
+@backend.runner
+def xnnpack(ep: Any) -> Callable[..., object]:
+    """Lower with to_edge_transform_and_lower: XNNPACK runs the operators that its partitioner takes."""
+    import torch
+
+    # The first call in a process draws random numbers (executorch_xnnpack_changes_random_numbers.py). Without
+    # this, what ran before would decide whether a program shows it.
+    with torch.random.fork_rng(devices=[]):
+        from executorch.backends.xnnpack.partition.xnnpack_partitioner import XnnpackPartitioner
+        from executorch.exir import to_edge_transform_and_lower
+
+        edge = to_edge_transform_and_lower(_lowered(ep), partitioner=[XnnpackPartitioner()])
+    return _method(ep, edge.to_executorch(_config(edge)), "forward")
+
+
+def _lowered(ep: Any) -> Any:
+    """Bound dynamic sizes by 64 where the export does not: ExecuTorch plans memory for the largest size.
+
+    Containers whose classes cannot be saved become tuples: the runtime takes and returns flat lists.
+    """
+    import copy
+
+    import torch
+    from torch.utils._sympy.numbers import int_oo
+    from torch.utils._sympy.value_ranges import ValueRanges
+
+    for node in ep.graph.nodes:
+        value = node.meta.get("val")
+        environment = getattr(getattr(value, "fake_mode", None), "shape_env", None)
+        if not isinstance(value, torch.Tensor) or environment is None:
+            continue
+        for symbol, each in ep.range_constraints.items():
+            if each.upper == int_oo:
+                bounds = ValueRanges(each.lower, 64)
+                ep.range_constraints[symbol] = bounds
+                if symbol in environment.var_to_range:
+                    environment.var_to_range[symbol] = bounds
+        break
+    signature = ep.module_call_graph[0].signature
+    try:
+        torch.utils._pytree.treespec_dumps(signature.in_spec)
+        torch.utils._pytree.treespec_dumps(signature.out_spec)
+    except NotImplementedError:
+        args, kwargs = signature.in_spec.children()
+        inputs = [(0,) * each.num_leaves if each.num_nodes > 1 else 0 for each in args.children()]
+        named = [(0,) * each.num_leaves if each.num_nodes > 1 else 0 for each in kwargs.children()]
+        flat = copy.copy(signature)
+        tree = (tuple(inputs), dict(zip(kwargs.context, named, strict=True)))
+        flat.in_spec = torch.utils._pytree.tree_structure(tree)
+        flat.out_spec = torch.utils._pytree.tree_structure((0,) * signature.out_spec.num_leaves)
+        graph = [copy.copy(ep.module_call_graph[0]), *ep.module_call_graph[1:]]
+        graph[0].signature = flat
+        ep = copy.copy(ep)
+        ep._module_call_graph = graph
+    return ep
+
+
+def _config(edge: Any, **options: Any) -> Any:
+    """Keep the initial values of the buffers that the model writes to: by default, they are left out."""
+    from executorch.exir import ExecutorchBackendConfig
+    from executorch.exir.passes.init_mutable_pass import InitializedMutableBufferPass
+
+    signature = edge.exported_program().graph_signature
+    written = set(signature.buffers_to_mutate.values())
+    names = [name for name, target in signature.inputs_to_buffers.items() if target in written]
+    return ExecutorchBackendConfig(passes=[InitializedMutableBufferPass(names)], **options)
+
+
+def _method(ep: Any, made: Any, name: str, before: str = "") -> Callable[..., object]:
+    """Load methods from the bytes of a file; ``before``: the method that each call calls first."""
+    from executorch.runtime import Runtime
+
+    program = Runtime.get().load_program(made.buffer)
+    method = program.load_method(name)
+    other = program.load_method(before) if before else None
+
+    def execute(inputs: Sequence[Any]) -> Any:
+        if other is not None:
+            other.execute(inputs)
+        return method.execute(inputs)
+
+    return _called(ep, execute, (made, program))
+
+
+def _called(ep: Any, execute: Callable[[Sequence[Any]], Any], kept: object) -> Callable[..., object]:
+    """Give a flat list of contiguous inputs, as the runtime demands; ``kept``: what must not be freed."""
+    import torch
+
+    names = ep.call_spec.in_spec.child(1).context
+
+    def given(leaf: Any) -> Any:
+        if not isinstance(leaf, torch.Tensor):
+            return leaf
+        leaf = leaf.detach()
+        last = leaf.dim() == 4 and leaf.is_contiguous(memory_format=torch.channels_last)
+        return leaf if last else leaf.contiguous()
+
+    def run(*args: Any, **kwargs: Any) -> object:
+        ordered = {name: kwargs[name] for name in names}
+        leaves = torch.utils._pytree.tree_leaves((args, ordered))
+        outputs = list(execute([given(leaf) for leaf in leaves]))
+        assert kept is not None
+        if len(outputs) != ep.call_spec.out_spec.num_leaves:
+            return outputs
+        return torch.utils._pytree.tree_unflatten(outputs, ep.call_spec.out_spec)
+
+    return run
