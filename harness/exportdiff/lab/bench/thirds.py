@@ -17,7 +17,7 @@ import random
 import shutil
 import time
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING
 
 from exportdiff.core.own_code import digest_of, source_files
@@ -235,7 +235,7 @@ def result_of(done: Sequence[Searched]) -> Result:
                 ),
             ),
         ),
-        data={"searched": [vars(each) for each in done]},
+        data={"searched": [asdict(each) for each in done]},
         exit_code=0 if pairs else 2,
     )
 

@@ -184,7 +184,7 @@ def gradients_of_inference_have_other_strides(compared: Comparison) -> bool:
 def subclasses_in_state_are_unwrapped(compared: Comparison) -> bool:
     """Whether a subclass in the state is missing, its parts are new, or gradients flow through its parts."""
     state, evidence = compared.eager.before, compared.evidence
-    if state is None or not for_inference(compared.path):
+    if state is None or not compared.for_inference:
         return False
     wrappers = {
         name
