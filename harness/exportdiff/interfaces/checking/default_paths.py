@@ -38,6 +38,7 @@ BY_DEFAULT = (
     "nonstrict+generated:unflatten",
     "nonstrict+deferred:module",
     "nonstrict+cast:module",
+    "nonstrict+cast:unflatten",
     "nonstrict+under_float64:module",
     "nonstrict+under_no_grad+decompose:module",
     "strict+load_strictly:module",
