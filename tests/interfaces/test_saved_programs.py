@@ -157,7 +157,7 @@ def test_the_output_names_the_program(folder: pathlib.Path, capsys: pytest.Captu
     ("options", "says"),
     [
         (["--program", "none.pt2"], "--program none.pt2: there is no such file"),
-        (["--program", "net.pte"], "needs a backend for ExecuTorch"),
+        (["--program", "net.pte"], "reads no .pte files"),
         (["--program", "folder.pt2"], "it is a folder"),
         (["--program", "net.py"], "the name of such a file ends in .pt2 or .onnx"),
         (["--program", "broken.pt2"], "it is no file of torch.export.save"),

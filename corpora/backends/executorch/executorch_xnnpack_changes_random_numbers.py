@@ -10,16 +10,18 @@
 # reach-because = "torch.manual_seed, then a lowering, then random numbers that should repeat"
 # topics = ["random"]
 # cause = """
-# When a process lowers to XNNPACK for the first time, get_graphs makes its patterns of attention from
-# torch.randn, with the global generator. It should use torch.zeros, or torch.random.fork_rng."""
+# When a process lowers to XNNPACK for the first time, `get_graphs` makes its patterns of attention from
+# torch.randn, with the global generator, and `_get_bilinear_2d_graphs` its patterns of interpolation. Both
+# should use torch.zeros, or torch.random.fork_rng."""
 # path = "executorch:xnnpack@cpu"
 # check = "purity"
 # kind = "mismatch"
 # status = "open"
+# trigger = ["op.map"]
 # undetected-because = "only the first lowering in a process shows it, so the backend prevents it"
 # upstream = ""
 # upstream-searched = "2026-11-27"
-# at-fault = "executorch/backends/xnnpack/partition/graphs/sdpa.py, get_graphs: torch.randn makes its inputs"
+# at-fault = "executorch/backends/xnnpack/partition/graphs, sdpa.py and bilinear_2d.py: torch.randn"
 # workaround = "none: call torch.manual_seed after the lowering"
 #
 # [tool.exportdiff.versions]
@@ -27,7 +29,8 @@
 # ///
 """The first lowering to XNNPACK in a process changes the state of torch's global random number generator.
 
-`get_graphs` draws the example inputs of its patterns with `torch.randn`. It should use `torch.zeros`.
+`get_graphs` and `_get_bilinear_2d_graphs` draw the example inputs of their patterns with `torch.randn`. They
+should use `torch.zeros`.
 """
 
 import sys

@@ -1,4 +1,7 @@
-"""ExecuTorch: to_edge and to_executorch make a program file, and the runtime of the wheel runs it."""
+"""ExecuTorch: to_edge and to_executorch make a program file, and the runtime of the wheel runs it.
+
+Functions import what imports torch: naming the backend must not take seconds.
+"""
 
 from __future__ import annotations
 
@@ -37,12 +40,6 @@ backend.refuses(
     pattern="^Missing out variants",
 )
 backend.refuses(
-    "operator-without-kernel",
-    "RuntimeError",
-    f"{_FAQ}, 'Error 0x14 (Operator Missing)'",
-    pattern=r"error:? (0x:?)?0?x?14\b",
-)
-backend.refuses(
     "not-core-aten",
     "torch._export.verifier.SpecViolationError",
     "docs.pytorch.org/executorch, 'Definition of the Core ATen Operator Set'; "
@@ -64,8 +61,6 @@ backend.refuses(
     pattern="^Unsupported python type",
     stage="run",
 )
-
-
 backend.refuses(
     "write-to-buffer-with-gradient",
     "RuntimeError",
@@ -73,7 +68,6 @@ backend.refuses(
     "explicitly calling detach() on tensors before assigning to a buffer'",
     pattern="^a leaf Variable that requires grad is being used in an in-place operation",
 )
-
 backend.refuses(
     "strides-of-zero",
     "RuntimeError",
@@ -257,7 +251,7 @@ def _called(ep: Any, execute: Callable[[Sequence[Any]], Any], kept: object) -> C
         ordered = {name: kwargs[name] for name in names}
         leaves = torch.utils._pytree.tree_leaves((args, ordered))
         outputs = list(execute([given(leaf) for leaf in leaves]))
-        assert kept is not None
+        assert kept is not None  # naming it here is what keeps it
         if len(outputs) != ep.call_spec.out_spec.num_leaves:
             return outputs
         return torch.utils._pytree.tree_unflatten(outputs, ep.call_spec.out_spec)

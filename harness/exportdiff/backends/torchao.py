@@ -1,4 +1,7 @@
-"""torchao: PT2E quantization of an exported program, which is run by PyTorch's eager kernels."""
+"""torchao: PT2E quantization of an exported program, which is run by PyTorch's eager kernels.
+
+Functions import what imports torch: naming the backend must not take seconds.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,8 @@ from exportdiff.judging.exemptions.backend import Backend
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from torch import nn
 
     from exportdiff.judging.exemptions.limits.limit import Comparison
 
@@ -60,22 +65,22 @@ def eight_bits_are_not_exact(compared: Comparison) -> bool:
 @backend.runner
 def observed(ep: Any) -> Callable[..., object]:
     """Prepare for quantization: observers record the range of values, and change none."""
-    return _calibrated(ep, everything=True)  # type: ignore[no-any-return]
+    return _calibrated(ep, everything=True)
 
 
 @backend.runner
 def unquantized(ep: Any) -> Callable[..., object]:
     """Prepare and convert, with a quantizer that quantizes nothing: the model stays as it is."""
-    return _converted(ep, everything=False)  # type: ignore[no-any-return]
+    return _converted(ep, everything=False)
 
 
 @backend.runner
 def quantized(ep: Any) -> Callable[..., object]:
     """Prepare, calibrate with the example inputs, and convert: all but the values is as in eager."""
-    return _converted(ep, everything=True)  # type: ignore[no-any-return]
+    return _converted(ep, everything=True)
 
 
-def _prepared(ep: Any, *, everything: bool) -> Any:
+def _prepared(ep: Any, *, everything: bool) -> nn.Module:
     """Insert observers around all operators that the quantizer knows, or none."""
     from torchao.quantization.pt2e.quantize_pt2e import prepare_pt2e
     from torchao.quantization.pt2e.quantizer.x86_inductor_quantizer import (
@@ -87,7 +92,8 @@ def _prepared(ep: Any, *, everything: bool) -> Any:
     quantizer = X86InductorQuantizer()
     if everything:
         quantizer.set_global(get_default_x86_inductor_quantization_config())
-    return prepare_pt2e(ep.module(), quantizer)
+    prepared: nn.Module = prepare_pt2e(ep.module(), quantizer)
+    return prepared
 
 
 def _refuse_training(ep: Any) -> None:
@@ -100,7 +106,7 @@ def _refuse_training(ep: Any) -> None:
             raise NotImplementedError(f"post training quantization takes a model in eval mode: {node}")
 
 
-def _calibrated(ep: Any, *, everything: bool) -> Any:
+def _calibrated(ep: Any, *, everything: bool) -> nn.Module:
     """Prepare, call the model with the example inputs, and undo what this call has changed."""
     import torch
 
@@ -118,7 +124,7 @@ def _calibrated(ep: Any, *, everything: bool) -> Any:
     return prepared
 
 
-def _converted(ep: Any, *, everything: bool) -> Any:
+def _converted(ep: Any, *, everything: bool) -> nn.Module:
     """Prepare, calibrate and convert."""
     import torch
     from torchao.quantization.pt2e.quantize_pt2e import convert_pt2e
@@ -126,4 +132,5 @@ def _converted(ep: Any, *, everything: bool) -> Any:
     prepared = _calibrated(ep, everything=everything)
     # It draws random numbers (corpora/backends/torchao/convert_draws_random_numbers.py).
     with torch.random.fork_rng(devices=[]):
-        return convert_pt2e(prepared)
+        converted: nn.Module = convert_pt2e(prepared)
+    return converted

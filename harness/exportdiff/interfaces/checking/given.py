@@ -68,8 +68,8 @@ class Given:
         """Raise UsageError if it can be seen from outside that a file is wrong."""
         if self.program is not None and self.program.suffix == ".pte":
             raise UsageError(
-                f"--program {self.program}: a .pte file needs a backend for ExecuTorch, and there is none "
-                "here; give the .pt2 file of the same model"
+                f"--program {self.program}: exportdiff reads no .pte files; give the .pt2 file of the same "
+                "model, or judge its lowering with --paths 'executorch:*'"
             )
         if self.program is not None:
             _check_file("--program", self.program, PROGRAMS)

@@ -4,6 +4,7 @@ file is executed."""
 from __future__ import annotations
 
 import importlib
+import pickle
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -59,9 +60,7 @@ def _of_safetensors(file: pathlib.Path) -> dict[str, Any]:
 def _of_torch(file: pathlib.Path) -> dict[str, Any]:
     try:
         values = torch.load(file, weights_only=True, map_location="cpu")
-    except Exception as error:
-        if "weights_only" not in str(error).lower():
-            raise
+    except pickle.UnpicklingError:
         raise UsageError(
             "torch.save did not write it, or it holds other objects than tensors, numbers, texts, lists and "
             "dicts"

@@ -25,7 +25,8 @@ from exportdiff.core.torch_versions import torch_digest
 from exportdiff.fuzzing.campaign.clock import Clock
 from exportdiff.fuzzing.campaign.examples import ExampleRunner
 from exportdiff.fuzzing.campaign.learner import Learner
-from exportdiff.fuzzing.campaign.learning import Yield, earlier
+from exportdiff.fuzzing.campaign.learning import Yield, arm_of, earlier
+from exportdiff.fuzzing.campaign.schedule import BASE, RATES
 from exportdiff.fuzzing.campaign.settings import CampaignSettings
 from exportdiff.fuzzing.campaign.worker import drawn, run_examples
 from exportdiff.known.attribution.knowledge import knowledge
@@ -33,6 +34,7 @@ from exportdiff.known.corpus.entry import FIXES
 from exportdiff.lab.bench.figures import Figure, Result, Rows
 from exportdiff.lab.bench.first_shown import Shown, beyond
 from exportdiff.lab.bench.records_file import append_records, read_records
+from exportdiff.runtime.paths import parse
 from exportdiff.runtime.processes import scratch
 from exportdiff.runtime.processes.child import Death, TaskFailure
 from exportdiff.runtime.processes.in_child import ReusableWorker
@@ -46,8 +48,6 @@ if TYPE_CHECKING:
 THIRDS = 10
 CPU_SECONDS = 180.0
 """How much CPU time the workers of one campaign use for judging."""
-EVERY_PROGRAM = 4.0
-"""The factor with which every program runs on the base paths."""
 PROGRAM_SECONDS = 120.0
 WANTED = 1.5
 
@@ -82,7 +82,7 @@ class UsualRates(Learner):
 
     def factors(self, index: int) -> Mapping[str, float]:
         """Return the same factors for each program."""
-        return {"nonstrict": EVERY_PROGRAM}
+        return {arm_of(parse(path)): RATES[path] for path in BASE}
 
 
 def measure(context: Context) -> Result:
@@ -100,7 +100,7 @@ def measure(context: Context) -> Result:
             if time.monotonic() >= until:
                 break
             start = earlier(done[-2].learned) if learns and third else {}
-            done.append(search(context, context.corpora, third, Learner(start) if learns else UsualRates({})))
+            done.append(search(context, context.corpora, third, start, learns=learns))
             if file is not None:
                 append_records(file, done[-1:])
             context.report(result_of(done))
@@ -122,8 +122,13 @@ def _fixes(corpora: pathlib.Path) -> list[pathlib.Path]:
     return sorted((corpora / FIXES).glob("*.patch"))
 
 
-def search(context: Context, corpora: pathlib.Path, third: int, learner: Learner) -> Searched:
-    """Run one campaign, and attribute what it finds with the whole corpus."""
+def search(
+    context: Context, corpora: pathlib.Path, third: int, start: Mapping[str, Yield], *, learns: bool
+) -> Searched:
+    """Run one campaign, and attribute what it finds with the whole corpus.
+
+    ``start``: what earlier campaigns have learned.
+    """
     hidden = hidden_roots(corpora, context.seed, third)
     with scratch.make() as folder:
         shown = pathlib.Path(folder, "corpora")
@@ -136,6 +141,7 @@ def search(context: Context, corpora: pathlib.Path, third: int, learner: Learner
             known_every=0,
         )
         results, cpu, programs = [], 0.0, 0
+        learner = Learner(start) if learns else UsualRates(start)
         runner = ExampleRunner(settings, with_cpu_seconds, drawn, Clock(), None, learner=learner)
         with closing(runner.results()) as judged:
             for result in judged:
@@ -146,7 +152,6 @@ def search(context: Context, corpora: pathlib.Path, third: int, learner: Learner
                 if cpu >= CPU_SECONDS:
                     break
     found = found_again(results, corpora, hidden)
-    learns = not isinstance(learner, UsualRates)
     return Searched(third, learns, len(hidden), tuple(sorted(found)), programs, round(cpu, 1), learner.yields)
 
 
