@@ -215,7 +215,7 @@ MANY = 4000
 
 def test_nearly_every_tag_and_half_of_the_ops_are_drawn() -> None:
     tags, ops = set(TAGS), set(OPS)
-    for example in range(200):
+    for example in range(400):
         program = drawn(example)
         seen = tags_of(program)
         assert excluded(seen) == [], f"example {example}"

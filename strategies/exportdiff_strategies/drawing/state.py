@@ -47,12 +47,31 @@ def draw_rebind(scope: Scope) -> ir.Stmt | None:
 def draw_rebinding(scope: Scope, path: ir.AttributePath, from_others: bool = True) -> ir.Stmt | None:
     """``self.<path> = value``, computed from the old value: mostly or, without ``from_others``, always."""
     itself: list[ir.Expr] = [ir.Attr(path)]
+    other_type = scope.choose.chance(OTHER_TYPE)
     value: ir.Expr | None = None
     if not from_others or scope.choose.chance(70):
-        # torch refuses most buffers that get another type.
-        names = _OTHER_TYPE_OPS if scope.choose.chance(12) else _SAME_TYPE_OPS
+        names = _OTHER_TYPE_OPS if other_type else _SAME_TYPE_OPS
         value = draw_op(scope, [names], itself, scope.tensors())
-    return ir.SetAttr(path, value or scope.choose.pick(scope.tensors()))
+    if value is None:
+        value = scope.choose.pick(scope.tensors())
+        if not other_type and not _same_type(scope, value, path):
+            value = draw_op(scope, [_SAME_TYPE_OPS], itself, [])
+    return None if value is None else ir.SetAttr(path, value)
+
+
+OTHER_TYPE = 12
+"""The percentage of new values that may have another shape or dtype than the old one: torch refuses most
+programs that assign a buffer such a value."""
+
+
+def _same_type(scope: Scope, value: ir.Expr, path: ir.AttributePath) -> bool:
+    """Whether a value has the shape and the dtype of the attribute that it is for, in every scenario."""
+    new, old = scope.values(value), scope.values(ir.Attr(path))
+    if new is None or old is None:
+        return False
+    return all(
+        (n.type.shape, n.type.dtype) == (o.type.shape, o.type.dtype) for n, o in zip(new, old, strict=True)
+    )
 
 
 def _copy(scope: Scope) -> ir.Stmt | None:
@@ -84,6 +103,11 @@ def draw_handover(scope: Scope) -> ir.SetAttr | None:
         return None
     path = scope.choose.mostly_first(read)
     value = draw_op(scope, [_HANDED_OPS], [near], scope.tensors()[:3]) or near
+    if not scope.choose.chance(OTHER_TYPE) and not _same_type(scope, value, path):
+        changed = draw_op(scope, [_HANDED_OPS], [ir.Attr(path)], [near])
+        if changed is None or not _same_type(scope, changed, path):
+            return None
+        value = changed
     return ir.SetAttr(path, value)
 
 
@@ -124,8 +148,10 @@ def _swap(scope: Scope) -> ir.Stmt | None:
     found = buffers(scope)
     if len(found) < 2:
         return None
-    (first, _), (second, _) = found[0], scope.choose.pick(found[1:])
-    return ir.Swap(first, second)
+    first, *others = (path for path, _ in found)
+    if not scope.choose.chance(OTHER_TYPE):
+        others = [path for path in others if _same_type(scope, ir.Attr(path), first)]
+    return ir.Swap(first, scope.choose.pick(others)) if others else None
 
 
 def _bump(scope: Scope) -> ir.Stmt | None:
