@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # id = "XD373"
-# title = "torch.compile, strict export: 'too many values to unpack' for an exported module with flex_attention"
+# title = "torch.compile: 'too many values to unpack' for an exported module with flex_attention"
 # harm = "obscure error"
 # reach = "occasional"
 # reach-because = "a model with flex_attention, exported and then compiled or exported again"
@@ -17,7 +17,10 @@
 # check = "outputs"
 # kind = "crash"
 # status = "open"
-# signatures = [["outputs", "crash", "run", "InternalTorchDynamoError", "higher_order_ops.py:wrapped_call_function", "higher_order_ops.py:call_function", "higher_order_ops.py:_call_function"]]
+# signatures = [
+#     ["outputs", "crash", "run", "InternalTorchDynamoError", "higher_order_ops.py:wrapped_call_function",
+#      "higher_order_ops.py:call_function", "higher_order_ops.py:_call_function"],
+# ]
 # fix = "compile_takes_what_flex_attention_reads"
 # upstream = ""
 # upstream-searched = "2026-11-27"
