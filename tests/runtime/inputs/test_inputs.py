@@ -273,3 +273,10 @@ def test_floating_point_numbers_of_eight_bits_have_no_arithmetic() -> None:
     plan = plan_edits(state_snapshot(model))
     edit(model, plan)
     assert {name for names in plan for name in names} == {"weight", "bias"}
+
+
+@pytest.mark.parametrize("layout", [torch.sparse_coo, torch.sparse_csr, torch.sparse_csc])
+def test_deviations_pass_over_sparse_arguments(layout: torch.layout) -> None:
+    dense, sparse = torch.eye(2), torch.eye(2).to_sparse(layout=layout)
+    found = Examples((dense, sparse, None), {}).deviations(frozenset(DEVIATIONS), "")
+    assert {one.where for one in found if one.where} == {"args[0]", "args[2]"}

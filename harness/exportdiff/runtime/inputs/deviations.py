@@ -94,10 +94,11 @@ class DeviationKind:
     grad if the leaf did, and has no history."""
 
 
-_TENSOR = "type(leaf) is torch.Tensor and leaf.layout is torch.strided"
-_TWIN = "t is not leaf and type(t) is torch.Tensor and (t.shape, t.dtype) == (leaf.shape, leaf.dtype)"
+_STRIDED = "type({0}) is torch.Tensor and {0}.layout is torch.strided"
+_TENSOR = _STRIDED.format("leaf")
+_TWIN = f"t is not leaf and {_STRIDED.format('t')} and (t.shape, t.dtype) == (leaf.shape, leaf.dtype)"
 # Eager has no arithmetic on floating point numbers of eight bits.
-_COUNTED = "type({0}) is torch.Tensor and ({0}.dtype.itemsize > 1 or not {0}.is_floating_point())"
+_COUNTED = _STRIDED + " and ({0}.dtype.itemsize > 1 or not {0}.is_floating_point())"
 
 DEVIATIONS: dict[str, DeviationKind] = {
     "flag": DeviationKind("type(leaf) is bool", "not leaf"),
