@@ -10,9 +10,10 @@
 # reach-because = "a Siamese network with BatchNorm, in train mode, moved by to() after unflatten"
 # topics = ["shared-modules", "moving-averages", "buffers", "norms"]
 # cause = """
-# unflatten makes a module of each call, `norm` and `norm@1`, if their graphs differ. Both have the same
-# buffers. `nn.Module._apply`, which to() calls, replaces buffers module by module. So each call gets buffers
-# of its own, and does not see what the other writes. UnflattenedModule should keep them together."""
+# unflatten makes a module of each call, `norm` and `norm@1`, if their graphs differ. `_assign_attr` gives
+# both the same buffers, but each has a dict of its own. `nn.Module._apply`, which to() calls, replaces
+# buffers dict by dict. So each call gets buffers of its own, and does not see what the other writes. All
+# calls should have one dict."""
 # path = "nonstrict+cast:unflatten@cpu"
 # check = "sharing"
 # kind = "mismatch"
@@ -21,7 +22,7 @@
 # fix = "unflattened_calls_keep_one_set_of_buffers"
 # upstream = ""
 # upstream-searched = "2026-11-27"
-# at-fault = "torch/export/unflatten.py, UnflattenedModule: takes _apply from nn.Module"
+# at-fault = "torch/export/unflatten.py, _assign_attr: each call has dicts of its own"
 # workaround = "none: cast or move the model before it is exported"
 #
 # [tool.exportdiff.versions]
@@ -34,9 +35,10 @@
 """A Siamese network normalizes both of its inputs with one BatchNorm. Unflattened and cast, its running mean
 misses half of the updates.
 
-unflatten makes a module of each call, `norm` and `norm@1`, if their graphs differ. Both have the same
-buffers. `nn.Module._apply`, which to() calls, replaces buffers module by module. So each call gets buffers of
-its own, and does not see what the other writes. UnflattenedModule should keep them together.
+unflatten makes a module of each call, `norm` and `norm@1`, if their graphs differ. `_assign_attr` gives both
+the same buffers, but each has a dict of its own. `nn.Module._apply`, which to() calls, replaces buffers dict
+by dict. So each call gets buffers of its own, and does not see what the other writes. All calls should have
+one dict.
 """
 
 import sys
