@@ -3,18 +3,27 @@
 # dependencies = ["torch==2.13.0"]
 #
 # [tool.exportdiff]
+# id = "XD374"
 # title = "copy.deepcopy(ep.module()): eval() of the copy has no effect and raises nothing"
-# variant-of = "unflatten_ignores_eval"
+# harm = "silently wrong"
+# reach = "occasional"
+# reach-because = "an exported model that is fine-tuned, and averaged with AveragedModel, which copies it"
+# topics = ["train-eval", "random", "copies"]
+# cause = """
+# The mode is fixed at export. The result of `ep.module()` refuses eval() and train() with
+# NotImplementedError. `GraphModule.__deepcopy__` loses these two methods, so that the copy has those of
+# nn.Module, which set a flag that nothing reads. It should keep them."""
 # path = "nonstrict+duplicate:module@cpu"
 # check = "guards"
 # kind = "mismatch"
 # status = "open"
 # signatures = [["guards", "mismatch", "accepted", "eval"]]
-# trigger = ["layer.dropout", "hierarchy.copied"]
-# upstream = "https://github.com/pytorch/vision/issues/8634"
-# upstream-match = "mechanism"
-# upstream-searched = "2026-11-26"
+# fix = "copies_of_exported_modules_refuse_another_mode"
+# upstream = "https://github.com/pytorch/pytorch/issues/151726"
+# upstream-match = "symptom"
+# upstream-searched = "2026-11-27"
 # at-fault = "torch/fx/graph_module.py, GraphModule.__deepcopy__: loses the train and eval that raise"
+# workaround = "none: the mode is fixed by export; export the model once in train mode and once in eval mode"
 #
 # [tool.exportdiff.versions]
 # "2.9.1" = "shows"
@@ -27,8 +36,8 @@
 values.
 
 The mode is fixed at export. The result of `ep.module()` refuses eval() and train() with NotImplementedError.
-`GraphModule.__deepcopy__` loses these two methods, so that the copy has those of nn.Module. It should keep
-them.
+`GraphModule.__deepcopy__` loses these two methods, so that the copy has those of nn.Module, which set a flag
+that nothing reads. It should keep them.
 """
 
 import copy
