@@ -25,8 +25,8 @@
 """A module is called twice, with another flag each time. Unflattened, it gets new weights by
 load_state_dict(assign=True). The first call uses them; the second one uses the old weight.
 
-unflatten makes a module of each call, `block` and `block@1`. `_assign_attr` gives both the same parameter, but
-each has a dict of its own. What replaces the parameter in `block` does not reach `block@1`.
+unflatten makes a module of each call, `block` and `block@1`. `_assign_attr` gives both the same parameter,
+but each has a dict of its own. What replaces the parameter in `block` does not reach `block@1`.
 """
 
 import sys
