@@ -11,8 +11,8 @@
 # topics = ["graph-modules"]
 # cause = """
 # Dynamo cannot trace the definition of a class, and breaks the graph there. Each call defines another class,
-# and what follows the break is guarded by the identity of the class: it is compiled again at each call. After
-# eight calls, Dynamo gives up, and eager runs this part. It should guard nothing that only lives in one call."""
+# and what follows the break is guarded by the identity of the class: each call compiles it again. After eight
+# calls, Dynamo gives up, and eager runs this part. Dynamo should guard nothing that only one call has."""
 # path = "compile:compiled@cpu"
 # check = "guards"
 # kind = "mismatch"
@@ -31,12 +31,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""Forward defines a small class. With torch.compile, each call compiles again; after eight calls, Dynamo gives
-up.
+"""Forward defines a small class. With torch.compile, each call compiles again, until Dynamo gives up.
 
-Dynamo cannot trace the definition of a class, and breaks the graph there. Each call defines another class, and
-what follows the break is guarded by the identity of the class: it is compiled again at each call. After eight
-calls, Dynamo gives up, and eager runs this part. It should guard nothing that only lives in one call.
+Dynamo cannot trace the definition of a class, and breaks the graph there. Each call defines another class,
+and what follows the break is guarded by the identity of the class: each call compiles it again. After eight
+calls, Dynamo gives up, and eager runs this part. Dynamo should guard nothing that only one call has.
 """
 
 import sys
@@ -89,5 +88,5 @@ if __name__ == "__main__":
     # Exit code 1 means that the bug is there: any other error exits with 3.
     sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)
     expected, got = show()
-    print(f"{'BUG' if got else 'ok'}: a second call with equal inputs compiles {got} times, expected {expected}")
+    print(f"{'BUG' if got else 'ok'}: a second call with equal inputs compiles {got} times, not {expected}")
     raise SystemExit(bool(got))
