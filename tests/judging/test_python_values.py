@@ -145,11 +145,19 @@ def test_state_that_cannot_be_reached_shows_in_another_order_of_calls() -> None:
     assert because == "results of eager depend on the calls before, though its tensors stay as they are"
 
 
+def test_a_slot_that_a_property_hides_is_left_alone() -> None:
+    before = """
+class Number:
+    __slots__ = ("n",)
+class One(Number):
+    n = property(lambda self: [1])
+"""
+    assert judged(case_of(before, "self.one = One()", "return x / self.one.n[0]")).first_call_because == ""
+
+
 def test_names_of_torch_and_of_python_are_not_visited() -> None:
-    model = (
-        case_of("", "self.inner = nn.Linear(2, 2)", "return torch.relu(self.inner(x)) + sys.maxsize")
-        .build()
-        .model
-    )
+    init = "self.inner = nn.Linear(2, 2); self.one = sympy.Integer(1)"
+    forward = "return torch.relu(self.inner(x)) + sys.maxsize + int(sympy.S.One)"
+    model = case_of("import sympy", init, forward).build().model
     visited = PythonState(model)
     assert len(visited._seen) < 100

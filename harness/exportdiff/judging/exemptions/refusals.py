@@ -327,12 +327,6 @@ REFUSALS: tuple[DocumentedRefusal, ...] = (
         pattern=r"^Encountered unrecognized type UserDefined\w+\(.*\) at output \d+$",
     ),
     DocumentedRefusal(
-        "untraceable-constant",
-        "RuntimeError",
-        "torch/export/_trace.py, _export_for_training: 'an op that we can't trace through'",
-        pattern=r"^We found a fake tensor in the exported program constant's list",
-    ),
-    DocumentedRefusal(
         "scripted-module",
         "ValueError",
         "torch/export/__init__.py: 'Exporting a ScriptModule is not supported'",

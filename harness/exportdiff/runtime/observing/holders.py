@@ -87,11 +87,15 @@ def has_attributes(value: object) -> bool:
 
 
 def is_own(module: str) -> bool:
-    """Whether a module is neither Python's nor torch's nor exportdiff's: the user's, or a library's."""
+    """Whether a module is neither Python's nor torch's nor exportdiff's: the user's, or a library's.
+
+    A package that torch itself computes with, such as sympy, is torch's: an export adds to its tables.
+    """
     return module.partition(".")[0] not in _FOREIGN
 
 
-_FOREIGN = sys.stdlib_module_names | {"torch", "numpy", "exportdiff", "exportdiff_strategies"}
+_OF_TORCH = {"torch", "numpy", "sympy", "mpmath"}
+_FOREIGN = sys.stdlib_module_names | _OF_TORCH | {"exportdiff", "exportdiff_strategies"}
 
 
 def _with_state(value: Any) -> Iterator[Holder]:
@@ -236,9 +240,11 @@ def _set_module(module: nn.Module, contents: Contents) -> None:
 
 
 def _slots(value: object) -> tuple[str, ...]:
+    """Return the names of the slots, without those that a property of a derived class hides."""
     named = (vars(each).get("__slots__", ()) for each in type(value).__mro__)
     every = [name for names in named for name in ((names,) if isinstance(names, str) else names)]
-    return tuple(name for name in every if not name.startswith("__"))
+    found = (name for name in every if not name.startswith("__"))
+    return tuple(each for each in found if isinstance(getattr(type(value), each), types.MemberDescriptorType))
 
 
 def _read_slots(value: object, slots: tuple[str, ...]) -> Contents:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
+import numpy as np
 import torch
 
 from exportdiff.runtime.observing.autograd_history import has_history
@@ -238,6 +239,7 @@ def _bytes(storage: torch.UntypedStorage) -> Array | None:
     if storage.device.type != "cpu":
         return None
     try:
-        return torch.empty(0, dtype=torch.uint8).set_(storage).numpy()
+        # After Tensor.numpy(), the model could no longer resize its tensor.
+        return np.from_dlpack(torch.empty(0, dtype=torch.uint8).set_(storage))
     except RuntimeError:  # of a fake tensor, or one that export has barred
         return None

@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import torch
 from torch import nn
 from torch.nn.parameter import is_lazy
@@ -189,7 +190,8 @@ def _values(tensor: torch.Tensor) -> Values | None:
         plain = plain.resolve_neg()
     if plain.dim() > _NUMPY_DIMENSIONS:
         plain = plain.reshape(-1)
-    return keep((plain if has_pointer(plain) else plain.clone()).numpy())
+    # After Tensor.numpy(), the model could no longer resize its tensor.
+    return keep(np.from_dlpack(plain if has_pointer(plain) else plain.clone()))
 
 
 # numpy.org, "NumPy 2.0.0 Release Notes": an array has at most 64 dimensions. A tensor may have more, as a
