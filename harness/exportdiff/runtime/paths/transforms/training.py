@@ -95,7 +95,9 @@ def _weighed_sum(out: Any) -> Any:
     for t in torch.utils._pytree.tree_leaves(out):
         if not isinstance(t, torch.Tensor):
             continue
-        if t.requires_grad or (type(t) is torch.Tensor and t.layout is torch.strided and t.is_floating_point()):
+        if t.requires_grad or (
+            type(t) is torch.Tensor and t.layout is torch.strided and t.is_floating_point()
+        ):
             real = torch.view_as_real(t.resolve_conj()) if t.is_complex() else t
             places = torch.arange(real.numel(), device=t.device).remainder(5).sub(1).div(4)
             total = total.to(real) + (real * places.reshape(real.shape).to(real.dtype)).sum()
