@@ -24,7 +24,7 @@
 # upstream = "https://github.com/pytorch/pytorch/issues/94851"
 # upstream-match = "symptom"
 # upstream-searched = "2026-11-27"
-# at-fault = "torch/csrc/jit/python/pybind_utils.cpp, toPyObject: reads a wrapped number without unwrapping it"
+# at-fault = "torch/csrc/jit/python/pybind_utils.cpp, toPyObject: reads a number without unwrapping it"
 # workaround = "code"
 #
 # [tool.exportdiff.versions]

@@ -21,7 +21,7 @@
 # fix = "control_flow_releases_its_tracer"
 # upstream = ""
 # upstream-searched = "2026-11-27"
-# at-fault = "torch/_higher_order_ops/utils.py, setup_compilation_env: the backend keeps the modes of the tracer"
+# at-fault = "torch/_higher_order_ops/utils.py, setup_compilation_env: the backend keeps the tracer"
 # workaround = "none: call torch._dynamo.reset() after each export; it also drops all compiled functions"
 #
 # [tool.exportdiff.versions]

@@ -11,8 +11,8 @@
 # topics = ["containers"]
 # cause = """
 # Dynamo traces as_subclass without an operator: it remembers the class, and would make the subclass after the
-# graph has run. The strict export takes the results of the graph alone. It should make the subclass, or refuse,
-# as non-strict export does."""
+# graph has run. The strict export takes the results of the graph alone. It should make the subclass, or
+# refuse, as non-strict export does."""
 # path = "strict:module@cpu"
 # check = "outputs"
 # kind = "mismatch"
@@ -34,8 +34,8 @@
 """forward returns `x.as_subclass(Image)`. After strict export, the program returns a plain tensor.
 
 Dynamo traces as_subclass without an operator: it remembers the class, and would make the subclass after the
-graph has run. The strict export takes the results of the graph alone. It should make the subclass, or refuse,
-as non-strict export does.
+graph has run. The strict export takes the results of the graph alone. It should make the subclass, or
+refuse, as non-strict export does.
 """
 
 import sys

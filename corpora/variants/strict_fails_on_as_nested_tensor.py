@@ -31,8 +31,8 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""forward makes a jagged tensor of its inputs. Eager runs; strict export raises "Unable to cast NotImplemented
-to Tensor", or about a size that is not tracked if eager has not run before.
+"""forward makes a jagged tensor of its inputs. Eager runs; strict export raises "Unable to cast
+NotImplemented to Tensor", or about a size that is not tracked if eager has not run before.
 
 A jagged tensor is a subclass. ProxyTorchDispatchMode returns NotImplemented for a subclass that it does not
 know, so that its __torch_dispatch__ is called first. Export traces before dispatch, where nothing calls it.
