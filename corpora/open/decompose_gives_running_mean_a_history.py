@@ -22,6 +22,7 @@
 # kind = "mismatch"
 # status = "open"
 # signatures = [["state", "mismatch", "requires-grad", "buffer"]]
+# unmasked = [["gradients", "mismatch", "none", "state", "lost"]]
 # fix = "write_back_to_parameters_detached"
 # upstream = ""
 # upstream-searched = "2026-11-26"

@@ -28,6 +28,24 @@
 #         "unflatten.py:__init__",
 #         "unflatten.py:_sink_params",
 #     ],
+#     [
+#         "outputs",
+#         "crash",
+#         "lower",
+#         "AssertionError",
+#         "unflatten.py:__init__",
+#         "unflatten.py:_sink_params",
+#         "unflatten.py:_sink_params",
+#     ],
+#     [
+#         "outputs",
+#         "crash",
+#         "lower",
+#         "AssertionError",
+#         "unflatten.py:_sink_params",
+#         "unflatten.py:_sink_params",
+#         "unflatten.py:_sink_params",
+#     ],
 # ]
 # trigger = ["op.seeded"]
 # upstream = ""

@@ -28,6 +28,7 @@
 #         "unflatten.py:remap_input",
 #     ],
 # ]
+# unmasked = [["outputs", "mismatch", "shape", "fresh"]]
 # fix = "collect_tracepoints_in_regions"
 # upstream = "https://github.com/pytorch/pytorch/pull/189569"
 # upstream-match = "place"

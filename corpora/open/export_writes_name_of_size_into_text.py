@@ -17,7 +17,7 @@
 # check = "outputs"
 # kind = "mismatch"
 # status = "open"
-# signatures = [["outputs", "mismatch", "value", "fresh"]]
+# signatures = [["outputs", "mismatch", "value", "fresh"], ["outputs", "mismatch", "structure"]]
 # trigger = ["idiom.text_of_sizes"]
 # upstream = "https://github.com/pytorch/pytorch/issues/129882"
 # upstream-match = "symptom"

@@ -18,6 +18,7 @@
 # kind = "mismatch"
 # status = "open"
 # signatures = [["state", "mismatch", "requires-grad", "buffer"]]
+# unmasked = [["gradients", "mismatch", "none", "state", "lost"]]
 # fix = "unflatten_writes_back_to_parameters"
 # upstream = ""
 # upstream-searched = "2026-11-26"

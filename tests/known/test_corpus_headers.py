@@ -150,6 +150,7 @@ WITHOUT_MARK = {
     "unflatten_hides_buffer_of_preserved_module": "the values are right: a key of the state dict is missing",
     "unflatten_reads_operand_in_preserved_module": "the values are right: the input is overwritten",
     "strict_drops_buffer_that_nothing_reads": "a name is missing before the first call",
+    "strict_drops_second_name_of_buffer": "a name is missing before the first call",
 }
 """Entries with a wrong value that no line of their model computes, and why."""
 

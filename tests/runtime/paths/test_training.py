@@ -154,3 +154,20 @@ class Model(nn.Module):
 def test_a_tensor_of_the_state_stays_a_leaf(case: Callable[[str], Case]) -> None:
     found = signatures(case(LEARNED_BUFFER), "nonstrict:module", "nonstrict+reload:module")
     assert found == {("state", "mismatch", "leaf", "buffer", "at-start")}
+
+
+IN_A_LIST = """
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear, self.layers = nn.Linear(3, 3), [nn.Linear(3, 3)]
+
+    def forward(self, x):
+        return self.linear(x), self.layers[0](x)
+"""
+
+
+def test_that_a_result_requires_no_gradient_changes_no_loss(case: Callable[[str, str], Case]) -> None:
+    # Export takes the parameters of a module in a list for constants, as the base path shows.
+    model = case(IN_A_LIST, "(torch.ones(2, 3),)")
+    assert not judge(model, [parse("nonstrict+trained:module")], ["outputs"]).findings

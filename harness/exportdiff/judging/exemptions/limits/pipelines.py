@@ -78,6 +78,18 @@ def stages_run_ahead_of_gradients(compared: Comparison) -> bool:
     return failed and _writes_state(compared.eager)
 
 
+@limit(
+    LIMITS,
+    says="A microbatch does not see what the one before it has assigned to an attribute that is not a buffer.",
+    documented="torch/_functorch/_aot_autograd/frontend_utils.py: 'must be registered as a buffer'",
+)
+def microbatches_share_no_attributes(compared: Comparison) -> bool:
+    """Whether a schedule returns other results, and the model assigns a tensor to an attribute."""
+    if compared.path.runner != "scheduled" or not compared.eager.assigned:
+        return False
+    return isinstance(compared.evidence, OutputLeaf)
+
+
 def _writes_state(eager: EagerObservation) -> bool:
     before, after = eager.before, eager.calls[0].state
     if before is None:

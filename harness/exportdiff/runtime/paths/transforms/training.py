@@ -87,10 +87,17 @@ def _flow(loss: Any, leaves: dict[str, Any], *, create_graph: bool) -> dict[str,
 
 
 def _weighed_sum(out: Any) -> Any:
-    """Return a number that depends on every result with a gradient, with weights that are not all equal."""
+    """Return a number that depends on every result with a gradient, with weights that are not all equal.
+
+    Also on plain results without one: whether a result requires grad is compared elsewhere.
+    """
     total = torch.zeros(())
     for t in torch.utils._pytree.tree_leaves(out):
-        if isinstance(t, torch.Tensor) and t.requires_grad:
+        if not isinstance(t, torch.Tensor):
+            continue
+        if t.requires_grad or (
+            type(t) is torch.Tensor and t.layout is torch.strided and t.is_floating_point()
+        ):
             real = torch.view_as_real(t.resolve_conj()) if t.is_complex() else t
             places = torch.arange(real.numel(), device=t.device).remainder(5).sub(1).div(4)
             total = total.to(real) + (real * places.reshape(real.shape).to(real.dtype)).sum()
