@@ -80,7 +80,7 @@ def stages_run_ahead_of_gradients(compared: Comparison) -> bool:
 
 @limit(
     LIMITS,
-    says="A microbatch does not see what the one before it has assigned to an attribute that is not a buffer.",
+    says="A microbatch does not see what the one before it has assigned to an attribute that is no buffer.",
     documented="torch/_functorch/_aot_autograd/frontend_utils.py: 'must be registered as a buffer'",
 )
 def microbatches_share_no_attributes(compared: Comparison) -> bool:
