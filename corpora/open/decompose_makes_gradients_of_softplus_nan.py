@@ -1,0 +1,87 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# id = "XD379"
+# title = "run_decompositions: gradients of softplus and mish are nan above 88"
+# harm = "wrong later"
+# reach = "occasional"
+# reach-because = "softplus of a large number, as the density in a radiance field; mish of large activations"
+# topics = ["losses"]
+# cause = """
+# softplus is log(1 + exp(x)), and x where x is large. The decomposition computes both and takes one of them
+# with `torch.where`. Above 88, exp(x) is infinite, and the gradient of what is not taken is nan: backward
+# multiplies it by 0. The decomposition should limit what it gives to exp."""
+# path = "nonstrict+decompose:module@cpu"
+# check = "gradients"
+# kind = "mismatch"
+# status = "open"
+# signatures = [["gradients", "mismatch", "value", "input"]]
+# fix = "decomposed_softplus_has_finite_gradients"
+# upstream = ""
+# upstream-searched = "2026-11-27"
+# at-fault = "torch/_refs/nn/functional/__init__.py, softplus: exp of a large number"
+# workaround = "code"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
+# ///
+"""softplus of a large number has the gradient 1. After run_decompositions, it is nan.
+
+softplus is log(1 + exp(x)), and x where x is large. The decomposition computes both and takes one of them
+with `torch.where`. Above 88, exp(x) is infinite, and the gradient of what is not taken is nan: backward
+multiplies it by 0. The decomposition should limit what it gives to exp.
+"""
+
+import sys
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+
+class Model(nn.Module):
+    def forward(self, x):
+        return F.softplus(x)  # first difference
+
+
+def make():
+    return Model(), (torch.full((1,), 100.0, requires_grad=True),)
+
+
+
+def gradient(module, args):
+    module(*args).sum().backward()
+    return args[0].grad
+
+
+def show():
+    model, args = make()
+    expected = gradient(model, args)
+    args = make()[1]
+    program = torch.export.export(model, args).run_decompositions()
+    return expected, gradient(program.module(), args)
+
+
+def make_workaround():
+    """Write softplus as a maximum and a logarithm."""
+
+    class Written(nn.Module):
+        def forward(self, x):
+            return x.clamp(min=0) + torch.log1p(torch.exp(-x.abs()))
+
+    return Written(), make()[1]
+
+
+if __name__ == "__main__":
+    # Exit code 1 means that the bug is there: any other error exits with 3.
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)
+    expected, got = show()
+    bug = not torch.allclose(expected, got)
+    print(f"{'BUG' if bug else 'ok'}: the gradient of eager is {expected}, here {got}")
+    raise SystemExit(bug)
