@@ -6,8 +6,9 @@
 # id = "XD042"
 # title = "run_decompositions: MultiLabelMarginLoss counts the padding after the labels as labels"
 # harm = "silently wrong"
-# reach = "occasional"
-# reach-because = "MultiLabelMarginLoss: a wrong loss for any row with a -1"
+# reach = "everyday"
+# reach-because = "MultiLabelMarginLoss, as its documentation calls it: a wrong loss for any row with a -1"
+# evidence = ["zoo:docs/nn.MultiLabelMarginLoss"]
 # topics = ["losses"]
 # cause = """
 # The labels of a sample end at its first -1. The decomposition reads label 0 for each -1, and adds the

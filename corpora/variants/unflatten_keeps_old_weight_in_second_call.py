@@ -5,7 +5,7 @@
 # [tool.exportdiff]
 # title = "unflatten: after load_state_dict(assign=True), the second call of a module keeps its old weight"
 # variant-of = "unflattened_module_splits_buffers_when_cast"
-# path = "nonstrict+retie:unflatten@cpu"
+# path = "nonstrict+cast:unflatten@cpu"
 # check = "outputs"
 # kind = "mismatch"
 # status = "open"

@@ -88,6 +88,10 @@ TABLE: dict[str, OpSpec] = {
     "elu": _map("F.elu({0})", lambda x: max(x, 1.0)),
     "leaky_relu": _map("F.leaky_relu({0}, 0.1)"),
     "softplus": _map("F.softplus({0})", lambda x: x + 1),
+    # Beyond 88, exp is infinite.
+    "softplus_of_large": _map("F.softplus({0} * 100)", lambda x: 100 * x + 1),
+    "mish": _map("F.mish({0})"),
+    "sinc": _map("torch.sinc({0})", unit),
     "hardtanh": _map("F.hardtanh({0})", unit),
     "glu": OpSpec("F.glu({0}, {p[0]})", "activation", 1, making(_halved, FLOATS, loose=True), _even),
     "softmax": _norm("{0}.softmax({p[0]})", unit),

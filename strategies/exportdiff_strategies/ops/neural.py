@@ -124,6 +124,14 @@ TABLE: dict[str, OpSpec] = {
     "causal_heads": OpSpec(
         _attend(_HEADS, _HEADS, _KEYS, ", is_causal=True"), "heads", 2, _heads, lowers=True
     ),
+    # A row of zeros may attend to nothing.
+    "masked_heads": OpSpec(
+        _attend(_HEADS, _HEADS, _KEYS, ", attn_mask=({0} @ {0}.mT > 0).unsqueeze(-3)"),
+        "heads",
+        2,
+        _heads,
+        lowers=True,
+    ),
     "max_pool1d": _pool("F.max_pool1d({0}, 2)", 1, lambda n: n // 2),
     "avg_pool1d": _pool("F.avg_pool1d({0}, 2)", 1, lambda n: n // 2),
     "max_pool2d": _pool("F.max_pool2d({0}, 2, 1)", 2, lambda n: n - 1),
@@ -135,5 +143,9 @@ TABLE: dict[str, OpSpec] = {
     "dropout_off": OpSpec("F.dropout({0}, 0.5, training=False)", "nn", 1, turning(whole)),
     "mse_loss": _loss("F.mse_loss({0}, {1})", lambda x, y: (x + y) ** 2),
     "l1_loss": _loss("F.l1_loss({0}, {1})", lambda x, y: x + y),
+    # Most of these probabilities are 0 or 1.
+    "cross_entropy": _loss(
+        "F.binary_cross_entropy(torch.sigmoid({0} * 100), torch.sigmoid({1}))", lambda x, y: 100.0
+    ),
     "similarity": OpSpec("F.cosine_similarity({0}, {1}, dim=-1)", "nn", 2, _similarity),
 }

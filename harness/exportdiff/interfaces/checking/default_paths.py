@@ -35,6 +35,8 @@ BY_DEFAULT = (
     "nonstrict+duplicate:module",
     "nonstrict+reexport_unflattened:module",
     "nonstrict+todevice:module",
+    "nonstrict+freed:module",
+    "nonstrict+optimized:module",
     "nonstrict+generated:unflatten",
     "nonstrict+deferred:module",
     "nonstrict+cast:module",

@@ -99,7 +99,8 @@ class _Conversion:
         for name in stored:
             if self.renamed.get(name, name) in used:
                 self.versions += 1
-                self.renamed[name] = f"{name}_{self.versions}"
+                # Torch itself uses names such as input_1.
+                self.renamed[name] = f"{name}_new{self.versions}"
         renamed: ast.stmt = _Renamed(self.renamed, ast.Store).visit(statement)
         return renamed
 
