@@ -1,6 +1,7 @@
-"""Findings that no entry of the corpus can explain, because torch is not at fault: a table of explanations.
+"""Findings that no fix of the corpus explains: a table of explanations.
 
-What torch does wrong belongs in ``corpora/``. Here is what a model does that export cannot keep.
+What torch does wrong belongs in ``corpora/``; a note with the name of an entry says that a model shows its
+bug, which no fix mends there. The other notes say what a model does that export cannot keep.
 """
 
 from __future__ import annotations
@@ -37,6 +38,44 @@ NOTES: tuple[Note, ...] = (
         models=("transformers/segformer",),
         signature=("purity", "mismatch", "export", "attribute"),
         paths="nonstrict*",
+    ),
+    Note(
+        "decompose_ends_the_process_for_sparse_input",
+        "A compressed sparse input requires grad: "
+        "corpora/open/decompose_ends_the_process_for_sparse_input.py",
+        models=("operators/sparse.sampled_addmm", "operators/sparse.mm.reduce"),
+        signature=("alive", "abort", "SIGABRT"),
+        paths="*+decompose:*",
+    ),
+    Note(
+        "save_fails_on_results_of_topk",
+        "Another named tuple of torch, torch.return_types._lu_with_info, without a name for saving: "
+        "corpora/open/save_fails_on_results_of_topk.py",
+        models=("operators/lu",),
+        signature=("outputs", "crash", "lower", "NotImplementedError"),
+        paths="*+reload:*",
+    ),
+    Note(
+        "filled_tensors_have_no_gradient",
+        "Eager returns a gradient of zeros for a tensor that was filled with a number. A functional program "
+        "has a new tensor, torch.full_like, which depends on nothing: there is no gradient, which means the "
+        "same",
+        models=("operators/fill", "operators/zero_"),
+        signature=("gradients", "mismatch", "none", "input", "lost"),
+        paths="*+decompose:*",
+    ),
+    Note(
+        "export_drops_hook_on_tensor",
+        "The operator calls Tensor.register_hook: corpora/open/export_drops_hook_on_tensor.py",
+        models=("operators/hop.register_hook.simple",),
+        signature=("gradients", "mismatch", "value", "input"),
+    ),
+    Note(
+        "invoke_quant_is_for_inductor",
+        "torch._higher_order_ops.invoke_quant marks a part of a graph for Inductor; the verifier of exported "
+        "programs does not know it (torch/_higher_order_ops/_invoke_quant.py)",
+        models=("operators/hop.invoke_quant.simple",),
+        signature=("outputs", "crash", "export", "SpecViolationError"),
     ),
 )
 

@@ -1,0 +1,88 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0"]
+#
+# [tool.exportdiff]
+# id = "XD367"
+# title = "run_decompositions: gradients of special.log_ndtr are nan for positive numbers"
+# harm = "wrong later"
+# reach = "occasional"
+# reach-because = "the logarithm of a probability of a normal distribution, as in a probit model"
+# topics = ["autograd"]
+# cause = """
+# log_ndtr has one formula below 1 and another above. The decomposition computes both and takes one of them
+# with `torch.where`. The gradient of the other one can be nan, and backward multiplies it by 0. The
+# decomposition should give each formula only the numbers that it is for."""
+# path = "nonstrict+decompose:module@cpu"
+# check = "gradients"
+# kind = "mismatch"
+# status = "open"
+# signatures = [["gradients", "mismatch", "value", "input"]]
+# fix = "decomposed_log_ndtr_has_finite_gradients"
+# upstream = ""
+# upstream-searched = "2026-11-27"
+# at-fault = "torch/_refs/special/__init__.py, log_ndtr: both formulas for all numbers"
+# workaround = "code"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
+# ///
+"""The gradients of log_ndtr are finite. After run_decompositions, they are nan for large numbers.
+
+log_ndtr has one formula below 1 and another above. The decomposition computes both and takes one of them with
+`torch.where`. The gradient of the other one can be nan, and backward multiplies it by 0. The decomposition
+should give each formula only the numbers that it is for.
+"""
+
+import sys
+
+import torch
+from torch import nn
+
+
+class Model(nn.Module):
+    def forward(self, x):
+        return torch.special.log_ndtr(x)  # first difference
+
+
+def make():
+    return Model(), (torch.full((1,), 20.0, requires_grad=True),)
+
+
+
+def gradient(module, args):
+    module(*args).sum().backward()
+    return args[0].grad
+
+
+def show():
+    model, args = make()
+    expected = gradient(model, args)
+    args = make()[1]
+    program = torch.export.export(model, args).run_decompositions()
+    return expected, gradient(program.module(), args)
+
+
+def make_workaround():
+    """Limit what the first formula gets."""
+
+    class Limited(nn.Module):
+        def forward(self, x):
+            low = x.clamp(max=1) / 2**0.5
+            below = torch.log(torch.special.erfcx(-low) / 2) - low**2
+            return torch.where(x < 1, below, torch.log1p(-torch.erfc(x / 2**0.5) / 2))
+
+    return Limited(), make()[1]
+
+
+if __name__ == "__main__":
+    # Exit code 1 means that the bug is there: any other error exits with 3.
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)
+    expected, got = show()
+    bug = not torch.allclose(expected, got)
+    print(f"{'BUG' if bug else 'ok'}: the gradient of eager is {expected}, here {got}")
+    raise SystemExit(bug)
