@@ -56,7 +56,6 @@ def make():
     return Model(), (torch.full((1,), 200.0, requires_grad=True),)
 
 
-
 def gradient(module, args):
     module(*args).sum().backward()
     return args[0].grad

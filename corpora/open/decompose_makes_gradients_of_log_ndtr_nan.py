@@ -53,7 +53,6 @@ def make():
     return Model(), (torch.full((1,), 20.0, requires_grad=True),)
 
 
-
 def gradient(module, args):
     module(*args).sum().backward()
     return args[0].grad

@@ -54,7 +54,6 @@ def make():
     return Model(), (torch.full((1,), 100.0, requires_grad=True),)
 
 
-
 def gradient(module, args):
     module(*args).sum().backward()
     return args[0].grad

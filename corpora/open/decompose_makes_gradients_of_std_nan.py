@@ -53,7 +53,6 @@ def make():
     return Model(), (torch.zeros(1, 2, requires_grad=True),)
 
 
-
 def gradient(module, args):
     module(*args).sum().backward()
     return args[0].grad
