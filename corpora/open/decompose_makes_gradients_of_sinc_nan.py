@@ -11,8 +11,8 @@
 # topics = ["autograd"]
 # cause = """
 # sinc is sin(x) / x, and 1 at 0. The decomposition computes 0 / 0 there, too, and replaces it by 1 with
-# `torch.where`. Backward divides the gradient 0 of what is replaced by 0: nan. The decomposition should
-# replace x before the division."""
+# `torch.where`. Backward divides a gradient of 0 by this x, which is 0: nan. The decomposition should replace
+# x before the division."""
 # path = "nonstrict+decompose:module@cpu"
 # check = "gradients"
 # kind = "mismatch"
@@ -34,8 +34,8 @@
 """The gradient of sinc at 0 is 0. After run_decompositions, it is nan.
 
 sinc is sin(x) / x, and 1 at 0. The decomposition computes 0 / 0 there, too, and replaces it by 1 with
-`torch.where`. Backward divides the gradient 0 of what is replaced by 0: nan. The decomposition should replace
-x before the division.
+`torch.where`. Backward divides a gradient of 0 by this x, which is 0: nan. The decomposition should replace x
+before the division.
 """
 
 import sys
