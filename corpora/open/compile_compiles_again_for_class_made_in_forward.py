@@ -4,15 +4,16 @@
 #
 # [tool.exportdiff]
 # id = "XD375"
-# title = "torch.compile: compiles at each call if forward defines a class, until it gives up"
+# title = "torch.compile: recompiles at each call if forward defines a class, until it gives up"
 # harm = "cosmetic"
 # reach = "occasional"
 # reach-because = "a NamedTuple or a small helper class that is defined in forward"
 # topics = ["graph-modules"]
 # cause = """
-# Dynamo cannot trace the definition of a class, and breaks the graph there. Each call defines another class,
-# and what follows the break is guarded by the identity of the class: each call compiles it again. After eight
-# calls, Dynamo gives up, and eager runs this part. Dynamo should guard nothing that only one call has."""
+# By default, Dynamo does not trace the definition of a class (`enable_trace_load_build_class` is off), and
+# breaks the graph there. Each call defines another class, and a guard on the identity of the class fails each
+# time. At the recompile limit, eight, Dynamo gives up, and eager runs this part. Dynamo should not guard on
+# an object that each call makes anew."""
 # path = "compile:compiled@cpu"
 # check = "guards"
 # kind = "mismatch"
@@ -21,7 +22,7 @@
 # trigger = ["idiom.local_class"]
 # upstream = ""
 # upstream-searched = "2026-11-27"
-# at-fault = "torch/_dynamo/symbolic_convert.py, InstructionTranslatorBase: no LOAD_BUILD_CLASS"
+# at-fault = "torch/_dynamo/variables/builtin.py, call___build_class__: breaks the graph by default"
 # workaround = "code"
 #
 # [tool.exportdiff.versions]
@@ -33,9 +34,10 @@
 # ///
 """Forward defines a small class. With torch.compile, each call compiles again, until Dynamo gives up.
 
-Dynamo cannot trace the definition of a class, and breaks the graph there. Each call defines another class,
-and what follows the break is guarded by the identity of the class: each call compiles it again. After eight
-calls, Dynamo gives up, and eager runs this part. Dynamo should guard nothing that only one call has.
+By default, Dynamo does not trace the definition of a class (`enable_trace_load_build_class` is off), and
+breaks the graph there. Each call defines another class, and a guard on the identity of the class fails each
+time. At the recompile limit, eight, Dynamo gives up, and eager runs this part. Dynamo should not guard on an
+object that each call makes anew.
 """
 
 import sys

@@ -10,9 +10,9 @@
 # reach-because = "a model with flex_attention, exported and then compiled or exported again"
 # topics = ["attention", "graph-modules"]
 # cause = """
-# A graph calls flex_attention with nine arguments: the last two are the tensors that the score function and
-# the mask function read. `FlexAttentionHigherOrderVariable._call_function` takes seven, as user code passes
-# them. It should take the two others, too, and pass them on to the two functions."""
+# In a graph, the operator flex_attention has nine arguments: the last two are the tensors that `score_mod`
+# and `mask_mod` read. `FlexAttentionHigherOrderVariable._call_function` takes only the seven that user code
+# passes. It should take the other two as well, and pass them on to the two functions."""
 # path = "nonstrict+optimized:module@cpu"
 # check = "outputs"
 # kind = "crash"
@@ -35,11 +35,11 @@
 # "2.15.0" = "shows"
 # ///
 """A model calls flex_attention. Its exported module runs. But torch.compile of this module raises
-InternalTorchDynamoError, and strict export of it ValueError: 'too many values to unpack (expected 7)'.
+InternalTorchDynamoError, and strict export of it raises ValueError: 'too many values to unpack (expected 7)'.
 
-A graph calls flex_attention with nine arguments: the last two are the tensors that the score function and the
-mask function read. `FlexAttentionHigherOrderVariable._call_function` takes seven, as user code passes them.
-It should take the two others, too, and pass them on to the two functions.
+In a graph, the operator flex_attention has nine arguments: the last two are the tensors that `score_mod` and
+`mask_mod` read. `FlexAttentionHigherOrderVariable._call_function` takes only the seven that user code passes.
+It should take the other two as well, and pass them on to the two functions.
 """
 
 import sys

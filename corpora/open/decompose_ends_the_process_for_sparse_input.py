@@ -4,15 +4,15 @@
 #
 # [tool.exportdiff]
 # id = "XD366"
-# title = "run_decompositions: ends the process for a compressed sparse input that requires grad"
+# title = "run_decompositions: aborts the process for a compressed sparse input that requires grad"
 # harm = "obscure error"
 # reach = "occasional"
-# reach-because = "a graph network with trainable weights of its edges, in a sparse CSR matrix"
+# reach-because = "a graph network whose edge weights are trained, in a sparse CSR matrix"
 # topics = ["layout", "autograd"]
 # cause = """
-# run_decompositions wraps each input in a functional tensor. Such a tensor has the layout of a class of its
-# own, and `layout_impl` raises for a compressed sparse one. Autograd asks for the layout where nothing
-# catches the error, so that the process ends. Without requires_grad, run_decompositions works."""
+# run_decompositions wraps each input in a FunctionalTensor, which is a plain TensorImpl in C++. For such a
+# wrapper of a compressed sparse tensor, `layout_impl` raises. Autograd asks for the layout where nothing
+# catches the error, so the process aborts. Without requires_grad, run_decompositions works."""
 # path = "nonstrict+decompose:module@cpu"
 # check = "alive"
 # kind = "abort"
@@ -21,7 +21,7 @@
 # trigger = ["idiom.sparse"]
 # upstream = ""
 # upstream-searched = "2026-11-27"
-# at-fault = "c10/core/TensorImpl.h, layout_impl: raises for a functional tensor of a compressed sparse one"
+# at-fault = "c10/core/TensorImpl.h, layout_impl: raises for the FunctionalTensor of a compressed one"
 # workaround = "none: detach the matrix; its values then get no gradients"
 #
 # [tool.exportdiff.versions]
@@ -31,12 +31,12 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "fixed"
 # ///
-"""A sparse CSR matrix that requires grad is an input. The exported program runs. run_decompositions ends the
-process with SIGABRT.
+"""A sparse CSR matrix that requires grad is an input. The exported program runs, but run_decompositions ends
+the process with SIGABRT.
 
-run_decompositions wraps each input in a functional tensor. Such a tensor has the layout of a class of its
-own, and `layout_impl` raises for a compressed sparse one. Autograd asks for the layout where nothing catches
-the error, so that the process ends. Without requires_grad, run_decompositions works.
+run_decompositions wraps each input in a FunctionalTensor, which is a plain TensorImpl in C++. For such a
+wrapper of a compressed sparse tensor, `layout_impl` raises. Autograd asks for the layout where nothing
+catches the error, so the process aborts. Without requires_grad, run_decompositions works.
 """
 
 import os

@@ -11,9 +11,9 @@
 # evidence = ["https://docs.pytorch.org/docs/stable/generated/torch.nn.BCELoss.html"]
 # topics = ["losses"]
 # cause = """
-# Where a probability is 0 or 1, one of the two logarithms is -infinity. The decomposition replaces it by -100
-# with `torch.maximum`. Its gradient is then 0 times infinity: nan. It should change the probability before
-# the logarithm."""
+# Where a probability is 0 or 1, one of the two logarithms is -inf. The decomposition replaces it by -100 with
+# `torch.maximum`. Backward multiplies the gradient 0 of this maximum by the infinite gradient of the
+# logarithm: nan. The decomposition should replace the probability before the logarithm."""
 # path = "nonstrict+decompose:module@cpu"
 # check = "gradients"
 # kind = "mismatch"
@@ -35,9 +35,9 @@
 """A sigmoid of a large number is exactly 1. binary_cross_entropy of it has finite gradients in eager and
 after export, as its documentation says. After run_decompositions, they are nan.
 
-Where a probability is 0 or 1, one of the two logarithms is -infinity. The decomposition replaces it by -100
-with `torch.maximum`. Its gradient is then 0 times infinity: nan. It should change the probability before
-the logarithm.
+Where a probability is 0 or 1, one of the two logarithms is -inf. The decomposition replaces it by -100 with
+`torch.maximum`. Backward multiplies the gradient 0 of this maximum by the infinite gradient of the logarithm:
+nan. The decomposition should replace the probability before the logarithm.
 """
 
 import sys

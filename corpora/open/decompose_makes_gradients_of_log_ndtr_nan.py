@@ -4,15 +4,16 @@
 #
 # [tool.exportdiff]
 # id = "XD367"
-# title = "run_decompositions: gradients of special.log_ndtr are nan for positive numbers"
+# title = "run_decompositions: gradients of special.log_ndtr are nan below -6 and above 14"
 # harm = "wrong later"
 # reach = "occasional"
-# reach-because = "the logarithm of a probability of a normal distribution, as in a probit model"
+# reach-because = "log-probabilities of a normal distribution, as in a probit model"
 # topics = ["autograd"]
 # cause = """
-# log_ndtr has one formula below 1 and another above. The decomposition computes both and takes one of them
-# with `torch.where`. The gradient of the other one can be nan, and backward multiplies it by 0. The
-# decomposition should give each formula only the numbers that it is for."""
+# log_ndtr has one formula below 1 and another above. The decomposition computes both for all numbers, and
+# selects with `torch.where`. Far from 1, the gradient of the formula that is not selected is infinite or nan,
+# and backward multiplies it by 0: nan. The decomposition should give each formula only the numbers that it is
+# for."""
 # path = "nonstrict+decompose:module@cpu"
 # check = "gradients"
 # kind = "mismatch"
@@ -31,11 +32,12 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""The gradients of log_ndtr are finite. After run_decompositions, they are nan for large numbers.
+"""The gradient of log_ndtr is finite. After run_decompositions, it is nan for numbers below -6 or above 14.
 
-log_ndtr has one formula below 1 and another above. The decomposition computes both and takes one of them with
-`torch.where`. The gradient of the other one can be nan, and backward multiplies it by 0. The decomposition
-should give each formula only the numbers that it is for.
+log_ndtr has one formula below 1 and another above. The decomposition computes both for all numbers, and
+selects with `torch.where`. Far from 1, the gradient of the formula that is not selected is infinite or nan,
+and backward multiplies it by 0: nan. The decomposition should give each formula only the numbers that it is
+for.
 """
 
 import sys

@@ -12,8 +12,8 @@
 # topics = ["attention"]
 # cause = """
 # `_safe_softmax`, a part of attention, returns 0 for a row of -inf. Its decomposition takes the softmax of
-# the row, which is nan, and then replaces it by 0. Backward multiplies this nan by 0: the gradient is nan.
-# The decomposition should replace the row before the softmax."""
+# the row, which is nan, and replaces it by 0 with `torch.where`. Backward multiplies the nan by 0: the
+# gradient is nan. The decomposition should replace the row before the softmax."""
 # path = "nonstrict+decompose:module@cpu"
 # check = "gradients"
 # kind = "mismatch"
@@ -37,8 +37,8 @@
 eager and after export, the gradients are finite. After run_decompositions, all of them are nan.
 
 `_safe_softmax`, a part of attention, returns 0 for a row of -inf. Its decomposition takes the softmax of the
-row, which is nan, and then replaces it by 0. Backward multiplies this nan by 0: the gradient is nan. The
-decomposition should replace the row before the softmax.
+row, which is nan, and replaces it by 0 with `torch.where`. Backward multiplies the nan by 0: the gradient is
+nan. The decomposition should replace the row before the softmax.
 """
 
 import sys

@@ -7,12 +7,12 @@
 # title = "run_decompositions: the gradient of sinc at 0 is nan"
 # harm = "wrong later"
 # reach = "occasional"
-# reach-because = "filters that are learned as sinc functions: the middle is at 0"
+# reach-because = "filters that are learned as sinc functions: their middle is at 0"
 # topics = ["autograd"]
 # cause = """
-# sinc is sin(x) / x, and 1 at 0. The decomposition computes the quotient at 0 too, and replaces it with
-# `torch.where`. Its gradient is nan, and backward multiplies it by 0. The decomposition should divide by
-# something else there."""
+# sinc is sin(x) / x, and 1 at 0. The decomposition computes 0 / 0 there, too, and replaces it by 1 with
+# `torch.where`. Backward divides a gradient of 0 by this x, which is 0: nan. The decomposition should replace
+# x before the division."""
 # path = "nonstrict+decompose:module@cpu"
 # check = "gradients"
 # kind = "mismatch"
@@ -31,11 +31,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""sinc has the gradient 0 at 0. After run_decompositions, it is nan.
+"""The gradient of sinc at 0 is 0. After run_decompositions, it is nan.
 
-sinc is sin(x) / x, and 1 at 0. The decomposition computes the quotient at 0 too, and replaces it with
-`torch.where`. Its gradient is nan, and backward multiplies it by 0. The decomposition should divide by
-something else there.
+sinc is sin(x) / x, and 1 at 0. The decomposition computes 0 / 0 there, too, and replaces it by 1 with
+`torch.where`. Backward divides a gradient of 0 by this x, which is 0: nan. The decomposition should replace x
+before the division.
 """
 
 import sys

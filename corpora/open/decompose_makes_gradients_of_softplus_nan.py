@@ -7,12 +7,12 @@
 # title = "run_decompositions: gradients of softplus and mish are nan above 88"
 # harm = "wrong later"
 # reach = "occasional"
-# reach-because = "softplus of a large number, as the density in a radiance field; mish of large activations"
+# reach-because = "softplus of a large number, as a density in a radiance field; mish of large activations"
 # topics = ["losses"]
 # cause = """
-# softplus is log(1 + exp(x)), and x where x is large. The decomposition computes both and takes one of them
-# with `torch.where`. Above 88, exp(x) is infinite, and the gradient of what is not taken is nan: backward
-# multiplies it by 0. The decomposition should limit what it gives to exp."""
+# softplus is log(1 + exp(x)), and x where x is large. The decomposition computes both, and selects with
+# `torch.where`. Above 88, exp(x) is infinite. Backward multiplies the gradient 0 of the formula that is not
+# selected by infinity: nan. The decomposition should limit what it gives to exp."""
 # path = "nonstrict+decompose:module@cpu"
 # check = "gradients"
 # kind = "mismatch"
@@ -31,11 +31,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""softplus of a large number has the gradient 1. After run_decompositions, it is nan.
+"""The gradient of softplus of a large number is 1. After run_decompositions, it is nan.
 
-softplus is log(1 + exp(x)), and x where x is large. The decomposition computes both and takes one of them
-with `torch.where`. Above 88, exp(x) is infinite, and the gradient of what is not taken is nan: backward
-multiplies it by 0. The decomposition should limit what it gives to exp.
+softplus is log(1 + exp(x)), and x where x is large. The decomposition computes both, and selects with
+`torch.where`. Above 88, exp(x) is infinite. Backward multiplies the gradient 0 of the formula that is not
+selected by infinity: nan. The decomposition should limit what it gives to exp.
 """
 
 import sys

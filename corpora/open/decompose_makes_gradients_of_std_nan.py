@@ -11,8 +11,9 @@
 # evidence = ["https://nlp.seas.harvard.edu/annotated-transformer/"]
 # topics = ["norms"]
 # cause = """
-# `std` has the gradient 0 where all values are equal. Its decomposition is the square root of `var`, whose
-# gradient there is infinity times 0: nan. It should leave such values out of the square root."""
+# `std` has the gradient 0 where all values are equal. Its decomposition is the square root of `var`. Backward
+# multiplies the infinite gradient of this root by the gradient 0 of `var`: nan. The decomposition should take
+# no square root of 0."""
 # path = "nonstrict+decompose:module@cpu"
 # check = "gradients"
 # kind = "mismatch"
@@ -34,8 +35,9 @@
 """A layer norm that is written with `std` gets a row of zeros, as padding is. In eager and after export, the
 gradients are finite. After run_decompositions, they are nan.
 
-`std` has the gradient 0 where all values are equal. Its decomposition is the square root of `var`, whose
-gradient there is infinity times 0: nan. It should leave such values out of the square root.
+`std` has the gradient 0 where all values are equal. Its decomposition is the square root of `var`. Backward
+multiplies the infinite gradient of this root by the gradient 0 of `var`: nan. The decomposition should take
+no square root of 0.
 """
 
 import sys

@@ -10,9 +10,9 @@
 # reach-because = "a model with nn.RReLU, trained after run_decompositions"
 # topics = ["random", "autograd"]
 # cause = """
-# rrelu draws its slopes into a new tensor. A functional program has `rrelu_with_noise_functional`, which
-# returns the slopes as a second result. Its derivative reads the first tensor, which nobody has filled. It
-# should read the result."""
+# rrelu draws its slopes into a new tensor, `noise`. After run_decompositions, the operator is
+# `rrelu_with_noise_functional`, which leaves `noise` as it is and returns the slopes as a second result. But
+# its derivative reads `noise`, which nobody has filled. It should read the second result."""
 # path = "nonstrict+decompose:module@cpu"
 # check = "gradients"
 # kind = "mismatch"
@@ -21,7 +21,7 @@
 # trigger = ["op.activation", "op.nn"]
 # upstream = ""
 # upstream-searched = "2026-11-27"
-# at-fault = "tools/autograd/derivatives.yaml, rrelu_with_noise_functional: reads noise"
+# at-fault = "tools/autograd/derivatives.yaml, rrelu_with_noise_functional: reads noise, not the result"
 # workaround = "code"
 #
 # [tool.exportdiff.versions]
@@ -33,9 +33,9 @@
 # ///
 """A model with rrelu is trained. After run_decompositions, its gradients are what happened to be in memory.
 
-rrelu draws its slopes into a new tensor. A functional program has `rrelu_with_noise_functional`, which
-returns the slopes as a second result. Its derivative reads the first tensor, which nobody has filled. It
-should read the result.
+rrelu draws its slopes into a new tensor, `noise`. After run_decompositions, the operator is
+`rrelu_with_noise_functional`, which leaves `noise` as it is and returns the slopes as a second result. But
+its derivative reads `noise`, which nobody has filled. It should read the second result.
 """
 
 import sys

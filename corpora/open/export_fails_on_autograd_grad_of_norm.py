@@ -14,9 +14,9 @@
 # ]
 # topics = ["autograd"]
 # cause = """
-# `norm` saves its result for the backward pass. Autograd gives it back as a new tensor object, and the
-# tracer knows tensors by their object only. So it has no proxy for it, and makes a constant of the fake
-# tensor, which export refuses. The tracer should know tensors that autograd has saved."""
+# `norm` saves its result for the backward pass. Autograd gives it back as a new tensor object, but the tracer
+# finds the proxy of a tensor by the object. So it finds none, and makes a constant of the fake tensor, which
+# export refuses. The tracer should recognize tensors that autograd has saved."""
 # path = "nonstrict:module@cpu"
 # check = "outputs"
 # kind = "crash"
@@ -39,12 +39,12 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""The model returns a force, the derivative of a distance by the position. Export raises RuntimeError about a
-fake tensor, and asks to file an issue.
+"""The model returns a force: the derivative of a distance with respect to a position. Export raises
+RuntimeError about a fake tensor, and asks to file an issue.
 
-`norm` saves its result for the backward pass. Autograd gives it back as a new tensor object, and the tracer
-knows tensors by their object only. So it has no proxy for it, and makes a constant of the fake tensor, which
-export refuses. The tracer should know tensors that autograd has saved.
+`norm` saves its result for the backward pass. Autograd gives it back as a new tensor object, but the tracer
+finds the proxy of a tensor by the object. So it finds none, and makes a constant of the fake tensor, which
+export refuses. The tracer should recognize tensors that autograd has saved.
 """
 
 import sys

@@ -7,7 +7,7 @@
 # title = "torch.export: GuardOnDataDependentSymNode for nn.TransformerEncoder with a mask"
 # harm = "obscure error"
 # reach = "everyday"
-# reach-because = "language models of nn.TransformerEncoder or nn.Transformer, which give it a causal mask"
+# reach-because = "language models that give nn.TransformerEncoder or nn.Transformer a causal mask"
 # evidence = [
 #   "https://github.com/pytorch/examples/blob/main/word_language_model/model.py",
 #   "https://github.com/pytorch/pytorch/issues/134616",
@@ -15,8 +15,8 @@
 # topics = ["attention", "control-flow"]
 # cause = """
 # `_detect_is_causal_mask` compares the mask with a causal one, and takes the bool of the result. During
-# export the mask has no values. The answer is only a hint for speed: while torch is exporting, the function
-# should not ask."""
+# export, the mask has no values. The answer is only a hint for speed, so the function should not ask while
+# torch is exporting."""
 # path = "nonstrict:module@cpu"
 # check = "outputs"
 # kind = "crash"
@@ -39,9 +39,9 @@
 """A language model gives nn.TransformerEncoder a causal mask. Eager runs; export raises
 GuardOnDataDependentSymNode.
 
-`_detect_is_causal_mask` compares the mask with a causal one, and takes the bool of the result. During export
-the mask has no values. The answer is only a hint for speed: while torch is exporting, the function should not
-ask.
+`_detect_is_causal_mask` compares the mask with a causal one, and takes the bool of the result. During export,
+the mask has no values. The answer is only a hint for speed, so the function should not ask while torch is
+exporting.
 """
 
 import sys

@@ -7,12 +7,13 @@
 # title = "torch.export: 'Cannot access data pointer' for torch.func.grad of a product with a number"
 # harm = "obscure error"
 # reach = "occasional"
-# reach-because = "models that return a derivative, as forces of an energy, with a number as factor"
+# reach-because = "models that return a derivative, such as forces from an energy, with a constant factor"
 # topics = ["autograd"]
 # cause = """
-# Within torch.func.grad, the number is a tensor in a wrapper without memory. Export traces before dispatch,
-# where each operator of the backward pass gets its arguments from C++. `toPyObject` turns a tensor that was a
-# number into a number again, and reads the memory of the wrapper. It should unwrap the tensor first."""
+# Within torch.func.grad, the number becomes a tensor in a functorch wrapper, which has no memory. Export
+# traces the backward pass before dispatch, and gets the arguments of each operator from C++. `toPyObject`
+# turns a tensor that was a number back into a number, and reads the memory of the wrapper. It should unwrap
+# the tensor first."""
 # path = "nonstrict:module@cpu"
 # check = "outputs"
 # kind = "crash"
@@ -34,11 +35,12 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""The model returns the derivative of a product with a number. Eager runs, export raises RuntimeError.
+"""The model returns the derivative of a product with a number. Eager runs; export raises RuntimeError.
 
-Within torch.func.grad, the number is a tensor in a wrapper without memory. Export traces before dispatch,
-where each operator of the backward pass gets its arguments from C++. `toPyObject` turns a tensor that was a
-number into a number again, and reads the memory of the wrapper. It should unwrap the tensor first.
+Within torch.func.grad, the number becomes a tensor in a functorch wrapper, which has no memory. Export traces
+the backward pass before dispatch, and gets the arguments of each operator from C++. `toPyObject` turns a
+tensor that was a number back into a number, and reads the memory of the wrapper. It should unwrap the tensor
+first.
 """
 
 import sys

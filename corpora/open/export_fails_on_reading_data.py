@@ -7,7 +7,7 @@
 # title = "torch.export: RuntimeError if forward reads .data, as in self.weight.data.clamp_(min=0)"
 # harm = "obscure error"
 # reach = "everyday"
-# reach-because = "weights that forward clips, masks or averages by .data: codebooks, masked convolutions"
+# reach-because = "weights that forward clamps, masks or averages by .data: codebooks, masked convolutions"
 # evidence = [
 #   "https://github.com/Project-MONAI/MONAI/blob/dev/monai/networks/layers/vector_quantizer.py",
 #   "https://github.com/KevinMusgrave/pytorch-metric-learning",
@@ -16,7 +16,7 @@
 # cause = """
 # The getter of `Tensor.data` works in C++ and calls no operator. So the tracer has no proxy for its result,
 # and makes a constant of the fake tensor, which export refuses. `_NonStrictTorchFunctionHandler` should
-# redirect it to detach."""
+# redirect the getter to detach."""
 # path = "nonstrict:module@cpu"
 # check = "outputs"
 # kind = "crash"
@@ -40,12 +40,12 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""forward clips a weight by `.data`. Eager runs; export raises RuntimeError about a fake tensor, and asks to
-file an issue.
+"""forward clamps a weight through `.data`. Eager runs; export raises RuntimeError about a fake tensor, and
+asks to file an issue.
 
 The getter of `Tensor.data` works in C++ and calls no operator. So the tracer has no proxy for its result, and
-makes a constant of the fake tensor, which export refuses. `_NonStrictTorchFunctionHandler` should redirect it
-to detach.
+makes a constant of the fake tensor, which export refuses. `_NonStrictTorchFunctionHandler` should redirect
+the getter to detach.
 """
 
 import sys

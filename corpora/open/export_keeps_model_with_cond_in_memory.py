@@ -4,14 +4,14 @@
 #
 # [tool.exportdiff]
 # id = "XD355"
-# title = "torch.export: a model with torch.cond stays in memory when model and program are gone"
+# title = "torch.export: a model with torch.cond stays in memory after model and program are deleted"
 # harm = "wrong later"
 # reach = "occasional"
 # reach-because = "a process that exports many models with cond, scan or while_loop, one after the other"
 # topics = ["control-flow", "copies"]
 # cause = """
 # For each cond, export runs torch.compile with a new backend, which holds the tracer, and so the model.
-# `torch._dynamo` keeps all backends. setup_compilation_env should take the tracer from the backend when the
+# `torch._dynamo` keeps all backends. `setup_compilation_env` should take the tracer from the backend when the
 # call is over."""
 # path = "nonstrict+freed:module@cpu"
 # check = "memory"
@@ -31,10 +31,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""A model with torch.cond is exported. When the model and the program are gone, its weights stay in memory.
+"""A model with torch.cond is exported. When the model and the program are deleted, its weights stay in
+memory.
 
 For each cond, export runs torch.compile with a new backend, which holds the tracer, and so the model.
-`torch._dynamo` keeps all backends. setup_compilation_env should take the tracer from the backend when the
+`torch._dynamo` keeps all backends. `setup_compilation_env` should take the tracer from the backend when the
 call is over.
 """
 

@@ -10,9 +10,9 @@
 # reach-because = "a model with flex_attention that is exported and saved"
 # topics = ["attention"]
 # cause = """
-# flex_attention is one node of the graph, even without a mask. One of its arguments is the mask: a tuple of
-# numbers, tensors, None and a graph. `serialize_input` writes only lists whose elements are all alike. The
-# schema should have lists of any arguments."""
+# flex_attention is one node of the graph, even without a mask. One of its arguments is the block mask: a
+# tuple of numbers, tensors, None and a graph. `serialize_input` writes only lists whose elements have one
+# type. The schema should have lists of any arguments."""
 # path = "nonstrict+reload:module@cpu"
 # check = "outputs"
 # kind = "crash"
@@ -41,10 +41,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""A model with flex_attention can be exported, and the program runs. torch.export.save raises SerializeError.
+"""A model with flex_attention can be exported, and the program runs. But torch.export.save raises
+SerializeError.
 
-flex_attention is one node of the graph, even without a mask. One of its arguments is the mask: a tuple of
-numbers, tensors, None and a graph. `serialize_input` writes only lists whose elements are all alike. The
+flex_attention is one node of the graph, even without a mask. One of its arguments is the block mask: a tuple
+of numbers, tensors, None and a graph. `serialize_input` writes only lists whose elements have one type. The
 schema should have lists of any arguments.
 """
 

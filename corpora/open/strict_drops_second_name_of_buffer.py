@@ -10,8 +10,9 @@
 # reach-because = "a layer with buffers in two places of a model; load_state_dict after strict export"
 # topics = ["buffers", "shared-modules", "norms"]
 # cause = """
-# Strict export has one input for a buffer, whatever its names. `ep.state_dict` has all names, and unflatten
-# restores them. `ep.module()` should do that, too: it registers what the graph signature names."""
+# Strict export has one input for a buffer, however many names it has. `ep.state_dict` has all names, and
+# unflatten restores them. But `ep.module()` registers only the name in the graph signature. It should
+# register all of them."""
 # path = "strict:module@cpu"
 # check = "state"
 # kind = "mismatch"
@@ -35,8 +36,9 @@
 """One BatchNorm is in two places of a model. After strict export, `ep.module().load_state_dict` refuses the
 state dict of the model: it knows the buffers under one name only.
 
-Strict export has one input for a buffer, whatever its names. `ep.state_dict` has all names, and unflatten
-restores them. `ep.module()` should do that, too: it registers what the graph signature names.
+Strict export has one input for a buffer, however many names it has. `ep.state_dict` has all names, and
+unflatten restores them. But `ep.module()` registers only the name in the graph signature. It should register
+all of them.
 """
 
 import sys

@@ -7,12 +7,12 @@
 # title = "torch.export(strict=True): the program returns a plain tensor for x.as_subclass(...)"
 # harm = "silently wrong"
 # reach = "occasional"
-# reach-because = "preprocessing with the tensors of torchvision, such as tv_tensors.Image, in forward"
+# reach-because = "preprocessing in forward with tensors of torchvision, such as tv_tensors.Image"
 # topics = ["containers"]
 # cause = """
-# Dynamo traces as_subclass without an operator: it remembers the class, and would make the subclass after the
-# graph has run. The strict export takes the results of the graph alone. It should make the subclass, or
-# refuse, as non-strict export does."""
+# Dynamo records no operator for as_subclass: it remembers the class, to make the subclass after the graph has
+# run. But strict export takes only the results of the graph. It should make the subclass, or refuse, as
+# non-strict export does."""
 # path = "strict:module@cpu"
 # check = "outputs"
 # kind = "mismatch"
@@ -21,7 +21,7 @@
 # trigger = ["idiom.subclass"]
 # upstream = ""
 # upstream-searched = "2026-11-27"
-# at-fault = "torch/_dynamo/functional_export.py, DynamoGraphTransformer.output: the results of the graph"
+# at-fault = "torch/_dynamo/functional_export.py, DynamoGraphTransformer.output: only results of the graph"
 # workaround = "code"
 #
 # [tool.exportdiff.versions]
@@ -33,9 +33,9 @@
 # ///
 """forward returns `x.as_subclass(Image)`. After strict export, the program returns a plain tensor.
 
-Dynamo traces as_subclass without an operator: it remembers the class, and would make the subclass after the
-graph has run. The strict export takes the results of the graph alone. It should make the subclass, or
-refuse, as non-strict export does.
+Dynamo records no operator for as_subclass: it remembers the class, to make the subclass after the graph has
+run. But strict export takes only the results of the graph. It should make the subclass, or refuse, as
+non-strict export does.
 """
 
 import sys

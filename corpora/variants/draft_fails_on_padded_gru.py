@@ -34,9 +34,9 @@
 """A model packs rows of several lengths, runs a GRU on them, and pads the result. Eager runs;
 draft_export raises PendingUnbackedSymbolNotFound.
 
-The tracer records `aten.gru.data` as one operator. Its decomposition, `one_layer_rnn_data`, reads the sizes
-of the steps one by one, and each of them becomes a new symbol. The results have only sums of these, so that
-the tracer cannot bind them. The results should have as many rows as the input.
+The tracer records `aten.gru.data` as one operator. Its decomposition, `one_layer_rnn_data`, reads the batch
+sizes of the steps one by one, and each becomes a new symbol. The shapes of the results contain only sums of
+these symbols, so the tracer cannot bind them. The results should have as many rows as the input.
 """
 
 import sys

@@ -22,10 +22,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""A layer in a plain list gets gradients in eager. The exported program computes none for it.
+"""A layer in a plain list gets gradients in eager. After export, it gets none.
 
-The parameters of the layer are not registered. `lift_constants_pass` makes constants of them, and takes their
-`.data`. Only the debug log says so. It should warn or refuse.
+Layers in a plain list are not registered, nor are their parameters. `lift_constants_pass` makes constants of
+these, and takes their `.data`, which needs no gradient. Only the debug log says so. Export should warn or
+refuse.
 """
 
 import sys

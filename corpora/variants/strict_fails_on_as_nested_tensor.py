@@ -32,7 +32,7 @@
 # "2.15.0" = "shows"
 # ///
 """forward makes a jagged tensor of its inputs. Eager runs; strict export raises "Unable to cast
-NotImplemented to Tensor", or about a size that is not tracked if eager has not run before.
+NotImplemented to Tensor". (If eager has not run before, the error is about a size that is not tracked.)
 
 A jagged tensor is a subclass. ProxyTorchDispatchMode returns NotImplemented for a subclass that it does not
 know, so that its __torch_dispatch__ is called first. Export traces before dispatch, where nothing calls it.

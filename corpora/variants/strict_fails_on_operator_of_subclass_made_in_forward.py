@@ -31,8 +31,8 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""forward makes a tensor subclass and multiplies it. Eager calls its __torch_dispatch__; strict
-export raises.
+"""forward makes a tensor subclass and multiplies it. Eager calls its __torch_dispatch__; strict export raises
+"Unable to cast NotImplemented to Tensor".
 
 ProxyTorchDispatchMode returns NotImplemented for a subclass that it does not know, so that its
 __torch_dispatch__ is called first. Export traces before dispatch, where nothing calls it.

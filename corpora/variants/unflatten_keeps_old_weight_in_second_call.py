@@ -22,11 +22,11 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""A module is called twice, with another flag each time. Unflattened, it gets new weights by
-load_state_dict(assign=True). The first call uses them; the second one uses the old weight.
+"""A module is called twice, with another flag each time. After unflatten, load_state_dict(assign=True) gives
+it a new weight. The first call uses it; the second one still uses the old weight.
 
 unflatten makes a module of each call, `block` and `block@1`. `_assign_attr` gives both the same parameter,
-but each has a dict of its own. What replaces the parameter in `block` does not reach `block@1`.
+but each module has a `_parameters` dict of its own. A new parameter in `block` does not reach `block@1`.
 """
 
 import sys
