@@ -24,6 +24,8 @@ from exportdiff.known.corpus.verify import incomplete
 from exportdiff.known.corpus.workaround import without_workaround
 from exportdiff.runtime.patching.fixes import applied
 from exportdiff.runtime.paths import parse
+from exportdiff.runtime.processes.child import Death
+from exportdiff.runtime.processes.in_child import call_fresh
 from exportdiff.runtime.processes.script import RAISED, Run, run_file
 from support.failing_torch import torch_that_fails
 from support.folders import CORPORA
@@ -154,11 +156,18 @@ def test_the_checks_report_an_open_bug_with_the_signatures_in_its_header(file: p
 
     (On another torch, functions have other names: one finding of the same check and kind is enough.)
 
+    A bug that ends the process is shown by a process of its own.
+
     With all fixes in place, no finding has a signature of this entry. New findings may appear only if the
     header lists them as unmasked, or an entry without a fix explains them.
     """
     entry = entry_of(file)
     skip_unless_usable(entry)
+    if entry.kind == "abort":
+        died = call_fresh(120.0, entry_signatures, file, entry.path)
+        assert isinstance(died, Death)
+        assert entry.signatures == (("alive", "abort", died.reason),)
+        return
     found: set[tuple[str, ...]] = set()
     thorough = entry.shows_after_refusal
     # To compile for all calls that leave the spec takes five times as long; few bugs show in these alone.

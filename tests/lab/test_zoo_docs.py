@@ -49,7 +49,7 @@ def made(code: str, needs: str = "") -> tuple[Any, ...]:
 
 def test_a_layer_that_is_called_becomes_a_child_and_what_it_gets_an_input() -> None:
     model, args = made(LAYER)
-    assert [name for name, _ in model.named_children()] == ["m_", "m_1_"]
+    assert [name for name, _ in model.named_children()] == ["m_", "m_new1_"]
     assert [tuple(each.shape) for each in args] == [(3, 2)]
     output, later, loss = model(*args)
     assert (output.shape, later.shape, loss.shape) == ((3, 1), (3, 4), ())
