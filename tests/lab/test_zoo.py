@@ -102,7 +102,7 @@ def test_the_table_names_every_cell_and_cause() -> None:
 
 def test_the_table_counts_the_examples_that_run_and_lists_equal_rows_in_a_line() -> None:
     text = markdown(RecordedTable({}, (BROKEN, IDLE, GOOD)), CORPORA)
-    assert "have 3 examples. 2 of them run in eager, and 1 of those (50 %) were judged." in text
+    assert "has 3 examples of docstrings. 2 of them run in eager, and 1 of those (50 %) were judged." in text
     assert "All paths are `ok` on 1 model: g." in text
     assert "- docs/f: computes nothing" in text
 

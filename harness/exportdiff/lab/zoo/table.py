@@ -89,8 +89,8 @@ def _documentation(rows: Sequence[ModelRow]) -> Iterator[str]:
     judged = sum(row.judged for row in runs)
     if runs:
         yield (
-            f"\nThe docstrings have {len(own)} examples. {len(runs)} of them run in eager, and {judged} of "
-            f"those ({100 * judged // len(runs)} %) were judged."
+            f"\nThe table has {len(own)} examples of docstrings. {len(runs)} of them run in eager, and "
+            f"{judged} of those ({100 * judged // len(runs)} %) were judged."
         )
 
 
