@@ -17,8 +17,8 @@
 # check = "gradients"
 # kind = "mismatch"
 # status = "open"
-# signatures = [["gradients", "mismatch", "value", "input"]]
-# trigger = ["op.activation", "op.nn"]
+# signatures = [["gradients", "mismatch", "value"]]
+# trigger = ["layer.rrelu", "model.training"]
 # upstream = ""
 # upstream-searched = "2026-11-27"
 # at-fault = "tools/autograd/derivatives.yaml, rrelu_with_noise_functional: reads noise, not the result"

@@ -58,6 +58,12 @@ def dropout(x: Operand, params: LayerParams, training: bool) -> OpResult:
     return OpResult(fresh(x.type.shape, x.type.dtype), 2 * x.bound)
 
 
+def rrelu(x: Operand, params: LayerParams, training: bool) -> OpResult:
+    """A leaky ReLU: in train mode, its slopes are random. The result is in memory of its own."""
+    require(x.type.dtype in ("float32", "float64"))
+    return OpResult(fresh(x.type.shape, x.type.dtype), x.bound)
+
+
 def softmax(x: Operand, params: LayerParams, training: bool) -> OpResult:
     """Softmax over the last dimension."""
     require(len(x.type.shape) > 0 and x.type.numel > 0)

@@ -43,6 +43,7 @@ LAYERS: dict[str, LayerSpec] = {
     "layer_norm": LayerSpec("nn.LayerNorm({p[0]}{p[1]})", _LAST, _LAST_NORM, tensors=tensors.affine),
     "relu_inplace": _inplace("nn.ReLU(inplace=True)", integers=True),
     "dropout": LayerSpec("nn.Dropout(0.5)", choices.droppable, rules.dropout, has_modes=True),
+    "rrelu": LayerSpec("nn.RReLU()", choices.floating, rules.rrelu, has_modes=True),
     "tanh": _elementwise("nn.Tanh()", lambda x: 1.0),
     "gelu": _elementwise("nn.GELU()", lambda x: x),
     "silu": _elementwise("nn.SiLU()", lambda x: x),

@@ -144,7 +144,7 @@ TABLE: dict[str, OpSpec] = {
     "mse_loss": _loss("F.mse_loss({0}, {1})", lambda x, y: (x + y) ** 2),
     "l1_loss": _loss("F.l1_loss({0}, {1})", lambda x, y: x + y),
     # Most of these probabilities are 0 or 1.
-    "cross_entropy": _loss(
+    "binary_cross_entropy": _loss(
         "F.binary_cross_entropy(torch.sigmoid({0} * 100), torch.sigmoid({1}))", lambda x, y: 100.0
     ),
     "similarity": OpSpec("F.cosine_similarity({0}, {1}, dim=-1)", "nn", 2, _similarity),

@@ -87,9 +87,9 @@ def _flow(loss: Any, leaves: dict[str, Any], *, create_graph: bool) -> dict[str,
 
 
 def _weighed_sum(out: Any) -> Any:
-    """Return a number that depends on every result with a gradient, with weights that are not all equal.
+    """Return a number that depends on the results, with weights that are not all equal.
 
-    Also on plain results without one: whether a result requires grad is compared elsewhere.
+    A plain result counts even if it requires no grad: whether it does is compared elsewhere.
     """
     total = torch.zeros(())
     for t in torch.utils._pytree.tree_leaves(out):
