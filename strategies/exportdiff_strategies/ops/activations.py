@@ -91,6 +91,9 @@ TABLE: dict[str, OpSpec] = {
     # Beyond 88, exp is infinite.
     "softplus_of_large": _map("F.softplus({0} * 100)", lambda x: 100 * x + 1),
     "mish": _map("F.mish({0})"),
+    "celu_of_large": _map("F.celu({0} * 100)", lambda x: 100 * x + 1),
+    # The kernel makes a contiguous result.
+    "logsigmoid": _norm("F.logsigmoid({0})", lambda x, n: x + 1, no_params),
     "sinc": _map("torch.sinc({0})", unit),
     "hardtanh": _map("F.hardtanh({0})", unit),
     "glu": OpSpec("F.glu({0}, {p[0]})", "activation", 1, making(_halved, FLOATS, loose=True), _even),
