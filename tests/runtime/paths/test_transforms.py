@@ -102,6 +102,15 @@ def test_the_calls_behind_a_dispatcher_get_the_state_as_well(case: Callable[[str
     torch.testing.assert_close(swapped(x), fresh(x), rtol=0, atol=0)
 
 
+def test_what_runs_without_a_signature_is_not_swapped() -> None:
+    """What it takes is not what the original takes."""
+    model = nn.Sequential(nn.ReLU(), nn.Tanh())
+    for kept, swapped in ((("0",), [True, False]), (("0", "1"), [True, True])):
+        program = torch.export.export(model, (torch.ones(2),), preserve_module_call_signature=kept)
+        made = TRANSFORMS["swap"].function(torch.export.unflatten(program), model)
+        assert [made.get_submodule(name) is child for name, child in model.named_children()] == swapped
+
+
 def test_a_tensor_in_a_list_follows_the_state_it_shares() -> None:
     """The exported model has a name of its own for it."""
 

@@ -209,8 +209,14 @@ def _replaced(module: nn.Module, model: nn.Module, names: list[str]) -> nn.Modul
             offset = new.storage_offset() + value.storage_offset() - old.storage_offset()
             view = torch.empty(0, dtype=value.dtype, device=value.device)
             value.data = view.set_(new.untyped_storage(), offset, value.shape, value.stride())
+    # Export keeps no signature for a call within a no_grad block, for example. Such a call is part of the
+    # block, and what unflatten has under the name of the module takes the results of the block.
+    calls = getattr(module, "module_call_graph", ())
+    kept = {re.sub(r"@\d+", "", call.fqn) for call in calls if call.signature is not None}
     for name in names:
         for path in [path for path, base in plain.items() if base == name]:
+            if calls and name not in kept and hasattr(module.get_submodule(path), "graph"):
+                continue
             parent, _, last = path.rpartition(".")
             setattr(module.get_submodule(parent), last, model.get_submodule(name))
     return module
