@@ -7,14 +7,14 @@
 # title = "torch.export: AssertionError, in some processes, for batch.transpose_() if the example is a slice"
 # harm = "obscure error"
 # reach = "contrived"
-# reach-because = "an input transposed in place, dynamic sizes, and a slice as the example: some processes fail"
+# reach-because = "an input transposed in place, dynamic sizes, a slice as the example: some processes fail"
 # topics = ["views", "dynamic-sizes", "in-place"]
 # cause = """
 # The meta function of `transpose_` compares the size of the result with the memory of the base of the input.
-# So a size of the base gets into a guard. `produce_guards_verbose` looks for the sources of each symbol of the
-# guard. This lookup in a defaultdict adds an empty list for a symbol without sources, and a later loop fails on
-# this list. The lookup ends at the first symbol with a source, and the symbols are in a set. So it depends on
-# the hash seed of the process whether export fails. The lookup should add nothing."""
+# So a size of the base gets into a guard. `produce_guards_verbose` looks for the sources of each symbol of
+# the guard. This lookup in a defaultdict adds an empty list for a symbol without sources, and a later loop
+# fails on this list. The lookup ends at the first symbol with a source, and the symbols are in a set. So it
+# depends on the hash seed of the process whether export fails. The lookup should add nothing."""
 # path = "nonstrict+dynamic:module@cpu"
 # check = "outputs"
 # kind = "crash"
@@ -36,7 +36,8 @@
 # upstream-match = "mechanism"
 # upstream-fix = "https://github.com/pytorch/pytorch/pull/193059"
 # upstream-searched = "2026-11-27"
-# at-fault = "torch/fx/experimental/symbolic_shapes.py, produce_guards_verbose: symbol_to_source[s] adds a list"
+# at-fault = """
+# torch/fx/experimental/symbolic_shapes.py, produce_guards_verbose: symbol_to_source[s] adds an empty list"""
 #
 # [tool.exportdiff.versions]
 # "2.9.1" = "other"
@@ -48,11 +49,11 @@
 """The example is a slice of a batch, and the model transposes it in place. In some processes, export raises
 AssertionError: "sources must not be empty for symbol"; in others, it works.
 
-The meta function of `transpose_` compares the size of the result with the memory of the base of the input. So
-a size of the base gets into a guard. `produce_guards_verbose` looks for the sources of each symbol of the
-guard. This lookup in a defaultdict adds an empty list for a symbol without sources, and a later loop fails on
-this list. The lookup ends at the first symbol with a source, and the symbols are in a set. So it depends on
-the hash seed of the process whether export fails. The lookup should add nothing.
+The meta function of `transpose_` compares the size of the result with the memory of the base of the input.
+So a size of the base gets into a guard. `produce_guards_verbose` looks for the sources of each symbol of the
+guard. This lookup in a defaultdict adds an empty list for a symbol without sources, and a later loop fails
+on this list. The lookup ends at the first symbol with a source, and the symbols are in a set. So it depends
+on the hash seed of the process whether export fails. The lookup should add nothing.
 """
 
 import sys

@@ -4,15 +4,16 @@
 #
 # [tool.exportdiff]
 # id = "XD391"
-# title = "ep.module(), unflatten: TypeError if forward creates a tensor and a child is called lifted_tensor_0"
+# title = "ep.module(), unflatten: TypeError if forward creates a tensor and a child is lifted_tensor_0"
 # harm = "obscure error"
 # reach = "contrived"
 # reach-because = "a child with a name that export makes up for tensors in forward"
 # topics = ["names", "constants"]
 # cause = """
-# `lift_constants_pass` makes a constant of a tensor that forward creates, and calls it `lifted_tensor_0` if no
-# state has this name. It does not look at the names of submodules. `module()` and unflatten then assign the
-# tensor to an attribute that has a submodule already. The pass should choose a name that no submodule has."""
+# `lift_constants_pass` makes a constant of a tensor that forward creates, and calls it `lifted_tensor_0` if
+# no state has this name. It does not look at the names of submodules. `module()` and unflatten then assign
+# the tensor to an attribute that has a submodule already. The pass should choose a name that no submodule
+# has."""
 # path = "nonstrict:module@cpu"
 # check = "outputs"
 # kind = "crash"
@@ -31,7 +32,7 @@
 # fix = "literals_avoid_names_of_modules"
 # upstream = ""
 # upstream-searched = "2026-11-27"
-# at-fault = "torch/_export/passes/lift_constants_pass.py, lift_constants_pass: used_target_names has no modules"
+# at-fault = "torch/_export/passes/lift_constants_pass.py, used_target_names lacks submodules"
 #
 # [tool.exportdiff.versions]
 # "2.9.1" = "shows"

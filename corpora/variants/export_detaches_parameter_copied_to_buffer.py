@@ -22,8 +22,8 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""Forward copies a parameter of a plain dict to a buffer. In eager, the buffer then requires a gradient; in the
-exported program, it does not.
+"""Forward copies a parameter of a plain dict to a buffer. In eager, the buffer then requires a gradient; in
+the exported program, it does not.
 
 A parameter in a plain dict is not registered. `lift_constants_pass` makes a constant of it, and takes its
 `.data`, which needs no gradient. Only the debug log says so. Export should warn or refuse.
