@@ -116,7 +116,7 @@ def test_an_example_of_export_db_is_judged(tmp_path: pathlib.Path) -> None:
 def test_one_process_judges_several_models() -> None:
     """A model that shows something, and one that is no model, do not end the others."""
     names = ["docs/nn.Fold", "docs/nn.ReLU", "docs/func.jacfwd"]
-    rows = screen(names, deployed_paths()[:1], CORPORA)
+    rows = screen(names, deployed_paths()[:1], CORPORA, 600)
     assert rows["docs/nn.ReLU"] == ModelRow("docs/nn.ReLU", {"nonstrict:module": Cell("ok")})
     assert rows["docs/nn.Fold"] == ModelRow(
         "docs/nn.Fold", not_judged="computes nothing", no_model="computes nothing"

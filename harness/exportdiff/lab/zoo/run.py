@@ -75,7 +75,9 @@ def _batch(names: Sequence[str], settings: ZooSettings, stop: Event) -> list[Jud
     left = list(names) if len(names) > 1 else []
     while left:
         paths = _paths(left[0], settings)
-        answer = call_fresh(settings.limit, screen, left, paths, settings.corpora, stop=stop)
+        answer = call_fresh(
+            settings.limit, screen, left, paths, settings.corpora, settings.limit, stop=stop
+        )
         if not isinstance(answer, Mapping) or not answer:
             break
         rows.update(answer)

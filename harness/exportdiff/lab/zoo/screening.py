@@ -29,18 +29,18 @@ if TYPE_CHECKING:
     from exportdiff.core.path import Path
     from exportdiff.lab.zoo.model import ZooModel
 
-SECONDS = 120.0
-"""After this time no further model is begun."""
+SHARE = 4
+"""After this part of the time limit no further model is begun: the last one may need the rest."""
 
 
 def screen(
-    names: Collection[str], paths: Sequence[Path], corpora: pathlib.Path
+    names: Collection[str], paths: Sequence[Path], corpora: pathlib.Path, limit: float
 ) -> dict[str, ModelRow | None]:
     """Return the rows of models of one source by name, as far as time allows.
 
-    None: the model needs a process of its own.
+    None: the model needs a process of its own. ``limit``: the seconds after which this process is ended.
     """
-    until = time.monotonic() + SECONDS
+    until = time.monotonic() + limit / SHARE
     rows: dict[str, ModelRow | None] = {}
     for model in source_of(next(iter(names))).models():
         if model.name in names and time.monotonic() < until:
