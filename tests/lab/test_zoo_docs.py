@@ -29,6 +29,14 @@ for i in range(2):
     hx = cell(torch.ones(1, 2), hx)
     output.append(hx)
 """
+LOCAL = """\
+x = torch.zeros(1)
+y = x + 1
+x = torch.full((1,), 2.0)
+def f(x):
+    return x * 3
+z = f(y)
+"""
 SESSION = """Text::
 
     >>> x = torch.ones(2)
@@ -61,6 +69,12 @@ def test_a_list_that_the_example_fills_is_made_in_each_call() -> None:
         outputs, last = model(*args)
         assert len(outputs) == 2
         assert outputs[1] is last
+
+
+def test_arguments_of_a_function_keep_their_names() -> None:
+    model, args = made(LOCAL)
+    first, second = model(*args)
+    assert (first.tolist(), second.tolist()) == ([1.0], [3.0])
 
 
 def test_a_function_that_is_called_without_names_for_its_inputs_is_a_model() -> None:

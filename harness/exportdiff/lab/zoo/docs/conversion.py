@@ -221,6 +221,13 @@ def _stored(statement: ast.stmt) -> list[str]:
     return list(dict.fromkeys(node.id for node in names if isinstance(node.ctx, ast.Store)))
 
 
+def _bound(scope: ast.AST) -> set[str]:
+    """Return the names that a function or a comprehension binds."""
+    names = {node.arg for node in ast.walk(scope) if isinstance(node, ast.arg)}
+    stored = (node for node in ast.walk(scope) if isinstance(node, ast.Name))
+    return names | {node.id for node in stored if isinstance(node.ctx, ast.Store)}
+
+
 def _is_left_out(statement: ast.stmt) -> bool:
     """Whether a statement only shows or compares a result, or runs a backward pass."""
     if isinstance(statement, ast.Assert):
@@ -250,6 +257,14 @@ class _Renamed(ast.NodeTransformer):
         """``context``: whether to rename what is read or what is assigned."""
         self.names = names
         self.context = context
+
+    def visit(self, node: ast.AST) -> Any:
+        """Rename in a node. What a function binds itself, such as its arguments, keeps its name."""
+        if not isinstance(node, _SCOPES):
+            return super().visit(node)
+        own = _bound(node)
+        outer = {name: new for name, new in self.names.items() if name not in own}
+        return _Renamed(outer, self.context).generic_visit(node)
 
     def visit_Name(self, node: ast.Name) -> ast.Name:
         """Rename one."""
