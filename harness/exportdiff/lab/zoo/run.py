@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from itertools import groupby
+from queue import SimpleQueue
 from threading import Event
 from typing import TYPE_CHECKING
 
@@ -51,11 +52,20 @@ def judge_all(names: Sequence[str], settings: ZooSettings) -> Iterator[JudgedMod
     """Yield the row of each model as soon as it is ready. Raises what exportdiff itself fails with."""
     server()  # start it here: the threads would all start it at once
     stop = Event()
+    ready: SimpleQueue[JudgedModel | Future[None]] = SimpleQueue()
     with ThreadPoolExecutor(settings.workers) as threads:
-        waiting = [threads.submit(_batch, batch, settings, stop) for batch in _batches(names)]
         try:
-            for done in as_completed(waiting):
-                yield from done.result()
+            left = 0
+            for batch in _batches(names):
+                threads.submit(_batch, batch, settings, stop, ready.put).add_done_callback(ready.put)
+                left += 1
+            while left:
+                each = ready.get()
+                if isinstance(each, JudgedModel):
+                    yield each
+                else:
+                    left -= 1
+                    each.result()
         finally:
             stop.set()
             threads.shutdown(cancel_futures=True)
@@ -69,23 +79,28 @@ def _batches(names: Sequence[str]) -> Iterator[tuple[str, ...]]:
             yield of_source[start : start + source.batch]
 
 
-def _batch(names: Sequence[str], settings: ZooSettings, stop: Event) -> list[JudgedModel]:
-    """Judge models of one source together, and each that shows something in a process of its own."""
-    rows: dict[str, ModelRow | None] = {}
+def _batch(
+    names: Sequence[str], settings: ZooSettings, stop: Event, put: Callable[[JudgedModel], None]
+) -> None:
+    """Judge models of one source together, and each that shows something in a process of its own.
+
+    ``put`` gets each row as soon as it is ready.
+    """
+    alone: list[str] = [] if len(names) > 1 else list(names)
     left = list(names) if len(names) > 1 else []
     while left:
         paths = _paths(left[0], settings)
-        answer = call_fresh(
-            settings.limit, screen, left, paths, settings.corpora, settings.limit, stop=stop
-        )
+        answer = call_fresh(settings.limit, screen, left, paths, settings.corpora, settings.limit, stop=stop)
         if not isinstance(answer, Mapping) or not answer:
             break
-        rows.update(answer)
-        left = [name for name in left if name not in rows]
-    screened = {name: row for name, row in rows.items() if row is not None}
-    return [
-        JudgedModel(screened[name]) if name in screened else _judged(name, settings, stop) for name in names
-    ]
+        for name, row in answer.items():
+            if row is None:
+                alone.append(name)
+            else:
+                put(JudgedModel(row))
+        left = [name for name in left if name not in answer]
+    for name in (*alone, *left):
+        put(_judged(name, settings, stop))
 
 
 def _paths(name: str, settings: ZooSettings) -> tuple[Path, ...]:
