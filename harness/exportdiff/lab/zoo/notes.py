@@ -77,6 +77,30 @@ NOTES: tuple[Note, ...] = (
         models=("operators/hop.invoke_quant.simple",),
         signature=("outputs", "crash", "export", "SpecViolationError"),
     ),
+    Note(
+        "strict_reads_size_before_squeeze",
+        "The function transposes a tensor in place, and then iterates over it: "
+        "corpora/open/strict_reads_size_before_squeeze.py. With its fix, Dynamo refuses torch.allclose",
+        models=("docs/nn.utils.rnn.unpad_sequence",),
+        signature=("outputs", "crash", "export", "IndexError"),
+        paths="strict:*",
+    ),
+    Note(
+        "unflatten_ignores_eval",
+        "In train mode, the layer updates its estimate: a branch on self.training. No operator of the graph "
+        "shows the mode, so the fix does not refuse eval(): corpora/open/unflatten_ignores_eval.py",
+        models=("docs/nn.utils.parametrizations.spectral_norm",),
+        signature=("guards", "mismatch", "accepted", "eval"),
+        paths="*:unflatten",
+    ),
+    Note(
+        "strict_moves_no_grad_region_to_root",
+        "The layer updates its estimate under torch.no_grad: "
+        "corpora/open/strict_moves_no_grad_region_to_root.py. With its fix, the path still ignores eval()",
+        models=("docs/nn.utils.parametrizations.spectral_norm",),
+        signature=("outputs", "crash", "run", "RuntimeError"),
+        paths="strict:unflatten",
+    ),
 )
 
 
