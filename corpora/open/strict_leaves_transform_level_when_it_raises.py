@@ -7,7 +7,7 @@
 # title = "torch.export(strict=True): after an export that raised inside torch.func.grad, backward() raises"
 # harm = "wrong later"
 # reach = "occasional"
-# reach-because = "a model with torch.func that export refuses, and a process that goes on: a notebook, a test"
+# reach-because = "an export that raises in torch.func, and a process that goes on: a notebook, a test"
 # topics = ["autograd", "exceptions"]
 # cause = """
 # The graph of Dynamo calls `_grad_increment_nesting`, then the function, then `_grad_decrement_nesting`,
@@ -34,9 +34,9 @@
 """A strict export raises inside of torch.func.grad. The process stays inside of it: a later backward() of any
 other tensor raises.
 
-The graph of Dynamo calls `_grad_increment_nesting`, then the function, then `_grad_decrement_nesting`, without
-try and finally. `Interpreter.run` runs it for export. If a node between them raises, nothing leaves the level.
-`Interpreter.run` should leave the levels that its nodes have entered.
+The graph of Dynamo calls `_grad_increment_nesting`, then the function, then `_grad_decrement_nesting`,
+without try and finally. `Interpreter.run` runs it for export. If a node between them raises, nothing leaves
+the level. `Interpreter.run` should leave the levels that its nodes have entered.
 """
 
 import contextlib
