@@ -101,6 +101,42 @@ NOTES: tuple[Note, ...] = (
         signature=("outputs", "crash", "run", "RuntimeError"),
         paths="strict:unflatten",
     ),
+    Note(
+        "export_fails_on_number_in_func_grad",
+        "The function that is differentiated multiplies by a number: "
+        "corpora/open/export_fails_on_number_in_func_grad.py",
+        models=("docs/func.grad.2", "docs/func.vjp.4"),
+        signature=(
+            "outputs",
+            "crash",
+            "export",
+            "RuntimeError",
+            "Cannot access data pointer of Tensor that doesn",
+        ),
+    ),
+    Note(
+        "export_fails_on_jacfwd",
+        "The function that is mapped is differentiated inside vmap: corpora/open/export_fails_on_jacfwd.py. "
+        "With its fix, the example shows corpora/open/export_fails_on_number_in_func_grad.py",
+        models=("docs/func.grad.4",),
+        signature=("outputs", "crash", "export", "AttributeError"),
+    ),
+    Note(
+        "export_fails_on_functionalize",
+        "With the fix, the results differ because the example also calls make_fx on a function that writes "
+        "to its input. Export traces with make_fx, too, and does not record what another trace does: "
+        "corpora/open/export_fails_on_functionalize.py",
+        models=("docs/func.functionalize.3",),
+        signature=("outputs", "crash", "export", "AssertionError"),
+    ),
+    Note(
+        "export_leaves_fake_tensors_in_a_cache",
+        "The function that linearize returns folds constants in its first call, and keeps them. If export "
+        "makes that call, it keeps fake tensors: corpora/open/export_leaves_fake_tensors_in_a_cache.py",
+        models=("docs/func.linearize",),
+        signature=("purity", "mismatch", "export", "fake tensor in an object"),
+        paths="nonstrict*",
+    ),
 )
 
 
