@@ -27,7 +27,11 @@
 # workaround = "code"
 #
 # [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
 # "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """rrelu of a transposed tensor is contiguous, so a view of the result works in eager. Export raises "Cannot view
 a tensor".
