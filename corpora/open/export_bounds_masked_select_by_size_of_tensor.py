@@ -17,7 +17,9 @@
 # check = "outputs"
 # kind = "crash"
 # status = "open"
-# signatures = [["outputs", "crash", "run", "RuntimeError", "Runtime assertion failed for expression on node"]]
+# signatures = [
+#     ["outputs", "crash", "run", "RuntimeError", "Runtime assertion failed for expression on node"],
+# ]
 # fix = "masked_select_is_bounded_by_broadcast_size"
 # upstream = ""
 # upstream-searched = "2026-11-27"
@@ -31,12 +33,12 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""A model selects from three weights by a mask for two samples. Eager returns six values; the exported program
-raises RuntimeError.
+"""A model selects from three weights by a mask for two samples. Eager returns six values; the exported
+program raises RuntimeError.
 
 The fake implementation of `masked_select` says that the result has at most `self.numel()` elements. But the
-mask and the tensor are broadcast, so that the result can have as many elements as the mask. The program asserts
-the bound in each call. The function should take the size of the broadcast shape.
+mask and the tensor are broadcast, so that the result can have as many elements as the mask. The program
+asserts the bound in each call. The function should take the size of the broadcast shape.
 """
 
 import sys

@@ -22,7 +22,7 @@
 # fix = "exported_linear_cross_entropy_computes_all_gradients"
 # upstream = ""
 # upstream-searched = "2026-11-27"
-# at-fault = "torch/nn/functional.py, linear_cross_entropy: requires_grad and is_grad_enabled() become constants"
+# at-fault = "torch/nn/functional.py, linear_cross_entropy: is_grad_enabled() becomes a constant"
 # workaround = "code"
 #
 # [tool.exportdiff.versions]
