@@ -9,16 +9,33 @@
 # reach = "occasional"
 # reach-because = "scores that are transposed for a loss with logsigmoid, and a view of the result"
 # topics = ["layout", "losses"]
-# cause = """ # The CPU kernel makes a contiguous result. The decomposition `log_sigmoid_forward`, which predicts the
-# strides, uses elementwise operators, which keep the strides of their input. It should make its results #
-contiguous on the CPU.""" # path = "nonstrict:module@cpu" # check = "outputs" # kind = "crash" # status =
-"open" # signatures = [ # ["outputs", "crash", "export", "ValueError", "fake_impls.py:_view_meta"], #
-["fake", "mismatch", "stride", "aten.log_sigmoid.default"], # ] # fix = "log_sigmoid_is_contiguous_on_cpu" #
-upstream = "" # upstream-searched = "2026-11-27" # at-fault = "torch/_decomp/decompositions.py,
-log_sigmoid_forward: the results take after the input" # workaround = "code" # # [tool.exportdiff.versions]
-# "2.9.1" = "shows" # "2.11.0" = "shows" # "2.13.0" = "shows" # "2.14.1" = "shows" # "2.15.0" = "shows" #
-/// """logsigmoid of a transposed tensor is contiguous, so a view of the result works in eager. Export
-raises "Cannot view a tensor".
+# cause = """
+# The CPU kernel makes a contiguous result. The decomposition `log_sigmoid_forward`, which predicts the
+# strides, uses elementwise operators, which keep the strides of their input. It should make its results
+# contiguous on the CPU."""
+# path = "nonstrict:module@cpu"
+# check = "outputs"
+# kind = "crash"
+# status = "open"
+# signatures = [
+#     ["outputs", "crash", "export", "ValueError", "fake_impls.py:_view_meta"],
+#     ["fake", "mismatch", "stride", "aten.log_sigmoid.default"],
+# ]
+# fix = "log_sigmoid_is_contiguous_on_cpu"
+# upstream = ""
+# upstream-searched = "2026-11-27"
+# at-fault = "torch/_decomp/decompositions.py, log_sigmoid_forward: the results take after the input"
+# workaround = "code"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
+# ///
+"""logsigmoid of a transposed tensor is contiguous, so a view of the result works in eager. Export raises
+"Cannot view a tensor".
 
 The CPU kernel makes a contiguous result. The decomposition `log_sigmoid_forward`, which predicts the strides,
 uses elementwise operators, which keep the strides of their input. It should make its results contiguous on

@@ -9,15 +9,32 @@
 # reach = "occasional"
 # reach-because = "nn.RReLU after a transpose, and a view of the result"
 # topics = ["layout", "random"]
-# cause = """ # The kernel makes a contiguous result. `meta_rrelu_with_noise`, which predicts the strides, returns #
-`empty_like(self)`, which has the strides of the input. It should ask for a contiguous result.""" # path =
-"nonstrict:module@cpu" # check = "outputs" # kind = "crash" # status = "open" # signatures = [ # ["outputs",
-"crash", "export", "ValueError", "fake_impls.py:_view_meta"], # ["fake", "mismatch", "stride",
-"aten.rrelu.default"], # ] # fix = "rrelu_is_contiguous" # upstream = "" # upstream-searched = "2026-11-27"
-# at-fault = "torch/_meta_registrations.py, meta_rrelu_with_noise: empty_like(self)" # workaround = "code" #
-# [tool.exportdiff.versions] # "2.9.1" = "shows" # "2.11.0" = "shows" # "2.13.0" = "shows" # "2.14.1" =
-"shows" # "2.15.0" = "shows" # /// """rrelu of a transposed tensor is contiguous, so a view of the result
-works in eager. Export raises "Cannot view a tensor".
+# cause = """
+# The kernel makes a contiguous result. `meta_rrelu_with_noise`, which predicts the strides, returns
+# `empty_like(self)`, which has the strides of the input. It should ask for a contiguous result."""
+# path = "nonstrict:module@cpu"
+# check = "outputs"
+# kind = "crash"
+# status = "open"
+# signatures = [
+#     ["outputs", "crash", "export", "ValueError", "fake_impls.py:_view_meta"],
+#     ["fake", "mismatch", "stride", "aten.rrelu.default"],
+# ]
+# fix = "rrelu_is_contiguous"
+# upstream = ""
+# upstream-searched = "2026-11-27"
+# at-fault = "torch/_meta_registrations.py, meta_rrelu_with_noise: empty_like(self)"
+# workaround = "code"
+#
+# [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
+# "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
+# ///
+"""rrelu of a transposed tensor is contiguous, so a view of the result works in eager. Export raises "Cannot
+view a tensor".
 
 The kernel makes a contiguous result. `meta_rrelu_with_noise`, which predicts the strides, returns
 `empty_like(self)`, which has the strides of the input. It should ask for a contiguous result.
