@@ -409,7 +409,9 @@ def test_calls_in_a_graph_module_are_not_preserved() -> None:
         built = Case("", "", partial(make, graph=graph))
         with applied(held()):  # a known bug hides what children of a graph module return
             (path,) = judge(built, [parse(f"nonstrict+preserve+{name}:unflatten")]).paths
-        assert path.excused == (("graph-modules-preserve-no-calls",) if graph else ())
+        # What has no signature is not swapped.
+        excused = graph and name == "children"
+        assert path.excused == (("graph-modules-preserve-no-calls",) if excused else ())
 
 
 @only_on_the_pinned_torch
