@@ -8,7 +8,9 @@ import pytest
 import torch
 from torch import nn
 
+from exportdiff.runtime.observing.arguments import Inputs
 from exportdiff.runtime.observing.graphs import Hierarchy, Listing, Operand, Step
+from exportdiff.runtime.observing.process_state import functorch_level
 from exportdiff.runtime.paths.read import normal_forms
 from exportdiff.runtime.paths.read.hierarchy import CallRecorder
 from exportdiff.runtime.paths.read.listing import Reader, base_name
@@ -19,7 +21,9 @@ from exportdiff.runtime.paths.read.normal_forms import (
     with_writes_last,
     without_idle_steps,
 )
+from exportdiff.runtime.paths.read.predictions import predictions
 from exportdiff.runtime.paths.read.program import read_exported
+from exportdiff.runtime.paths.stopwatch import Stopwatch
 from support.structure_cases import listing, step
 
 
@@ -372,6 +376,20 @@ def test_a_cast_in_vmap_is_read_though_its_tensors_give_no_storage() -> None:
     (product,) = [each for each in seen.steps if each.operator.startswith("aten.mul")]
     (row,) = [number for number, each in enumerate(seen.steps) if each.operator == "_add_batch_dim"]
     assert product.operands == (row,)  # the cast has nothing to do
+
+
+class Indexes(nn.Module):
+    def forward(self, x: torch.Tensor, i: torch.Tensor) -> torch.Tensor:
+        chosen: torch.Tensor = torch.vmap(lambda row: row[i])(x)
+        return chosen
+
+
+def test_a_graph_that_fails_inside_of_vmap_leaves_no_level() -> None:
+    x, i = torch.ones(2, 2), torch.tensor([1])
+    program = torch.export.export(Indexes(), (x, i))
+    seen = predictions(program.module(), program, Inputs((x, i + 1), {}), Stopwatch(), grad=True)
+    assert functorch_level() == 0
+    assert seen
 
 
 @pytest.mark.parametrize("name", ["foo.bar.weight", "foo@1.bar.weight", "foo.bar@12.weight"])

@@ -10,6 +10,7 @@ from torch.fx import Interpreter
 from torch.utils import _pytree as pytree
 
 from exportdiff.runtime.observing.observation import Prediction
+from exportdiff.runtime.observing.process_state import restore_modes
 from exportdiff.runtime.observing.tensors import snapshot
 
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ def predictions(
     if not isinstance(lowered, torch.fx.GraphModule) or spec is None:
         return ()
     recorder = _Recorder(lowered)
-    with clock, torch.set_grad_enabled(grad):
+    with restore_modes(), clock, torch.set_grad_enabled(grad):
         try:
             flat = pytree.tree_leaves((inputs.args, reorder_kwargs(inputs.kwargs, spec)))
             recorder.run(*flat, enable_io_processing=False)
