@@ -42,6 +42,7 @@ BY_DEFAULT = (
     "nonstrict+cast:module",
     "nonstrict+cast:unflatten",
     "nonstrict+under_float64:module",
+    "nonstrict+under_no_grad:module",
     "nonstrict+under_no_grad+decompose:module",
     "strict+load_strictly:module",
     "draft:module",
