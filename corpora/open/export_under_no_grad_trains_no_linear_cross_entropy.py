@@ -18,7 +18,7 @@
 # check = "gradients"
 # kind = "mismatch"
 # status = "open"
-# signatures = [["gradients", "mismatch"]]
+# signatures = [["gradients", "mismatch", "none", "state", "lost"]]
 # fix = "exported_linear_cross_entropy_computes_all_gradients"
 # upstream = ""
 # upstream-searched = "2026-11-27"

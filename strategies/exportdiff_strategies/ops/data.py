@@ -15,7 +15,7 @@ from exportdiff_strategies.types import Shape, TensorType, resized
 
 _ROWS = "torch.ones({0}.shape[0], dtype=torch.bool, device={0}.device)"
 _ALL = "torch.ones_like({0}, dtype=torch.bool)"
-_ALL_TWICE = "torch.ones(2, *{0}.shape, dtype=torch.bool, device={0}.device)"
+_ALL_OF_TWO = "torch.ones(2, *{0}.shape, dtype=torch.bool, device={0}.device)"
 _TWO = "torch.ones(2).sum().int().item()"
 
 
@@ -28,7 +28,7 @@ def _flat(kind: TensorType, params: Params) -> Shape:
     return (kind.numel,)
 
 
-def _flat_twice(kind: TensorType, params: Params) -> Shape:
+def _flat_of_two(kind: TensorType, params: Params) -> Shape:
     require(1 < kind.numel <= LARGEST // 2)
     return (2 * kind.numel,)
 
@@ -57,7 +57,8 @@ TABLE: dict[str, OpSpec] = {
     "select_rows": _new(f"{{0}}[{_ROWS}]", _rows),
     "select_all": _new(f"{{0}}[{_ALL}]", _flat),
     "masked_select": _new(f"{{0}}.masked_select({_ALL})", _flat),
-    "masked_select_twice": _new(f"{{0}}.masked_select({_ALL_TWICE})", _flat_twice),
+    # The mask has one dimension more: each element is selected twice.
+    "masked_select_broadcast": _new(f"{{0}}.masked_select({_ALL_OF_TWO})", _flat_of_two),
     "repeat_rows": _new(
         "{0}.repeat_interleave(torch.full(({0}.shape[0],), 2, device={0}.device), 0)", _twice
     ),

@@ -86,9 +86,9 @@ def _batch(
 
     ``put`` gets each row as soon as it is ready.
     """
-    alone: list[str] = [] if len(names) > 1 else list(names)
-    left = list(names) if len(names) > 1 else []
-    while left:
+    alone: list[str] = []
+    left = list(names)
+    while left and len(names) > 1:
         paths = _paths(left[0], settings)
         answer = call_fresh(settings.limit, screen, left, paths, settings.corpora, settings.limit, stop=stop)
         if not isinstance(answer, Mapping) or not answer:
