@@ -446,9 +446,32 @@ _NOT_RUN = (
     *("dynamic.range",),
 )
 """What no inference engine promises to run: complex numbers, random numbers, autograd, training, Python
-results, state that changes."""
+results, counters in the state."""
 
-PROFILES["inference"] = {**PROFILES["everyday"], **dict.fromkeys(_NOT_RUN, 0)}
+_RARELY_RUN = {
+    # State with two names that is written to: "Encountered duplicated or aliased inputs that are mutated".
+    "hierarchy.shared": 15,
+    "hierarchy.alias": 5,
+    "hierarchy.copied": 10,
+    "hierarchy.attach": 5,
+    "hierarchy.guest": 5,
+    "state.tied": 10,
+    "update.hand_over": 5,
+    "input.again": 10,
+    # A buffer gets another shape or dtype, or another tensor: its shape and its memory are those of export.
+    "update.grow": 2,
+    "update.swap": 1,
+    "state.dtype": 2,
+    "op.inplace.metadata": 5,
+    # The branch fixes a size that a named Dim declares: "Constraints violated".
+    "control.shape": 10,
+    # An engine takes tensors and numbers.
+    "calls.str": 10,
+}
+"""What torch.export or run_decompositions refuses in most programs that contain it, before an engine sees
+them, and text among the inputs. Each program that is refused is one that judges no engine."""
+
+PROFILES["inference"] = {**PROFILES["everyday"], **_RARELY_RUN, **dict.fromkeys(_NOT_RUN, 0)}
 
 MIX = (
     "wide",
@@ -471,6 +494,19 @@ IDIOMS = tuple(f"idiom.{name}" for name in KINDS)
 
 PERCENT_WITH_IDIOM: dict[str, int] = {**dict.fromkeys(PROFILES, 40), "core": 0, "everyday": 50}
 """Profile -> the percentage of Programs that get an idiom, if one fits."""
+
+IDIOMS_LEFT_OUT: dict[str, frozenset[str]] = {
+    **dict.fromkeys(PROFILES, frozenset()),
+    "inference": frozenset(
+        f"idiom.{name}"
+        for name in (
+            *("func_grad", "gradient_hook", "seed", "shape_result", "sparse"),
+            *("cond_form", "associative_scan", "flex_attention"),
+        )
+    ),
+}
+"""Profile -> the idioms that its Programs never contain: for ``inference``, those of autograd, random numbers,
+Python results, sparse tensors and higher-order operators."""
 
 NAMES = ("default", *PROFILES)
 """The names that ``--profile`` accepts."""

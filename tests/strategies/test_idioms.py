@@ -13,7 +13,7 @@ from exportdiff_strategies import program as ir
 from exportdiff_strategies.idioms import EXTRA, KINDS, NEW, OTHER, SAME, Idiom
 from exportdiff_strategies.machine import Machine
 from exportdiff_strategies.ops import Rejected
-from exportdiff_strategies.profiles import IDIOMS
+from exportdiff_strategies.profiles import IDIOMS, IDIOMS_LEFT_OUT
 from exportdiff_strategies.tags import tags_of
 from exportdiff_strategies.types import dense
 
@@ -116,6 +116,14 @@ def test_without_its_idiom_a_program_is_as_before() -> None:
 
 def test_the_core_profile_has_no_idioms() -> None:
     assert not any(ir.of_type(draw_program(0, example, "core").classes, ir.UseIdiom) for example in range(25))
+
+
+def test_a_profile_leaves_out_idioms_whose_switches_are_off_in_it() -> None:
+    drawn = [draw_program(4, example, "inference") for example in range(60)]
+    kinds = {use.kind for one in drawn for use in ir.of_type(one.classes, ir.UseIdiom)}
+    assert kinds
+    assert not {f"idiom.{kind}" for kind in kinds} & IDIOMS_LEFT_OUT["inference"]
+    assert IDIOMS_LEFT_OUT["inference"] < frozenset(IDIOMS)
 
 
 def program(kind: str, number: int, *, region: str = "", operator: bool = False) -> Program:

@@ -22,7 +22,7 @@ from exportdiff_strategies.drawing.tracing import traceable_root
 from exportdiff_strategies.machine import CALLS, FUEL, Machine, arguments
 from exportdiff_strategies.naming import attribute_names, renamed
 from exportdiff_strategies.ops import OPS
-from exportdiff_strategies.profiles import BASE, MIX, NAMES, PROFILES
+from exportdiff_strategies.profiles import BASE, IDIOMS, IDIOMS_LEFT_OUT, MIX, NAMES, PROFILES
 from exportdiff_strategies.tags import TAGS, can_meet
 from exportdiff_strategies.tidy import tidy
 from exportdiff_strategies.trace import Trace
@@ -185,6 +185,8 @@ def test_an_unknown_profile_is_named() -> None:
 
 def test_profiles_weigh_known_switches() -> None:
     assert {*MIX, "inference"} == set(PROFILES)
+    assert set(IDIOMS_LEFT_OUT) == set(PROFILES)
+    assert all(left_out <= set(IDIOMS) for left_out in IDIOMS_LEFT_OUT.values())
     for weights in PROFILES.values():
         assert weights.keys() == BASE.keys()
         assert all(0 <= weight <= 100 for weight in weights.values())

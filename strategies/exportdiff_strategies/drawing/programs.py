@@ -18,7 +18,7 @@ from exportdiff_strategies.drawing.tracing import traceable_root
 from exportdiff_strategies.idioms import KINDS
 from exportdiff_strategies.machine import Machine, arguments, bind
 from exportdiff_strategies.naming import with_unusual_names
-from exportdiff_strategies.profiles import BASE, IDIOMS, MIX, PERCENT_WITH_IDIOM, PROFILES
+from exportdiff_strategies.profiles import BASE, IDIOMS, IDIOMS_LEFT_OUT, MIX, PERCENT_WITH_IDIOM, PROFILES
 from exportdiff_strategies.swarm import Chooser, Draw
 from exportdiff_strategies.tidy import compact, instantiated, tidy
 from exportdiff_strategies.trace import Trace
@@ -50,7 +50,8 @@ def programs(
         percent, wanted = 75, switches
     else:
         name = MIX[draw(_MIXED)] if profile == "default" else profile
-        weights, percent, wanted = PROFILES[name], PERCENT_WITH_IDIOM[name], frozenset(IDIOMS)
+        weights, percent = PROFILES[name], PERCENT_WITH_IDIOM[name]
+        wanted = frozenset(IDIOMS) - IDIOMS_LEFT_OUT[name]
     if forbidden:
         weights = {name: 0 if name in forbidden else weight for name, weight in weights.items()}
     choose = Chooser(draw, weights)
