@@ -505,8 +505,8 @@ IDIOMS_LEFT_OUT: dict[str, frozenset[str]] = {
         )
     ),
 }
-"""Profile -> the idioms that its Programs never contain: for ``inference``, those of autograd, random numbers,
-Python results, sparse tensors and higher-order operators."""
+"""Profile -> the idioms that its Programs never contain: for ``inference``, those of autograd, random
+numbers, Python results, sparse tensors and higher-order operators."""
 
 NAMES = ("default", *PROFILES)
 """The names that ``--profile`` accepts."""
