@@ -148,15 +148,16 @@ def observe_exported(
         common = exported.described(paths[0], exported.program)
     else:
         common = exported.failed(paths[0])
-    nodes = _node_names(exported.program)
+    untouched = _fixed_by_export(exported.program)
     state = exported.effect.before.state
     for path in paths:
-        intact = _node_names(exported.program) == nodes
+        intact = _fixed_by_export(exported.program) == untouched
         if not isolation.restore() or not intact:
             del exported, isolation
             free_path_memory(state)
             exported = _export(case, path, clock, modes)
             isolation = SavedTensors(_tensors(exported.program))
+            untouched = _fixed_by_export(exported.program)
         seen = common
         if exported.program is not None:
             with use_threads(case.threads if path.mode == COMPILES else 0):
@@ -251,9 +252,26 @@ def _graph_alone(environment: Environment, program: ExportedProgram) -> Environm
     return replace(environment, process_state={"graph of the exported program": graph_outline(program)})
 
 
-def _node_names(program: ExportedProgram | None) -> list[str]:
-    """Return the names of all nodes: unflatten may remove one as dead, even a region that writes to state."""
-    return [] if program is None else [node.name for node in program.graph.nodes]
+def _fixed_by_export(program: ExportedProgram | None) -> tuple[object, ...]:
+    """Return what a lowering must leave as it is, so that the next one may begin with the same program.
+
+    That is: the names of all nodes, since unflatten may remove one as dead, even a region that writes to
+    state; which tensors are stored, since a pass may put another one in their place; and the symbols that are
+    pending, since a pass that runs ``item()`` adds some, and the next tracing fails on them.
+    """
+    if program is None:
+        return ()
+    names = [node.name for node in program.graph.nodes]
+    return names, [id(tensor) for tensor in _tensors(program)], _pending_symbols(program)
+
+
+def _pending_symbols(program: ExportedProgram) -> list[str]:
+    for node in program.graph.nodes:
+        mode = getattr(node.meta.get("val"), "fake_mode", None)
+        if mode is not None:
+            pending = getattr(mode.shape_env, "pending_fresh_unbacked_symbols", ())
+            return [str(symbol) for symbol in pending]
+    return []
 
 
 def _tensors(program: ExportedProgram | None) -> Iterable[torch.Tensor]:
