@@ -143,3 +143,61 @@ def test_what_one_path_leaves_in_the_program_does_not_reach_the_next() -> None:
     paths, findings = judged(source, "executorch:portable", "executorch:unplanned", "executorch:methods")
     assert {name for name, path in paths.items() if path.outcome != "agrees"} == {"methods"}
     assert "Pending unbacked symbols" in findings[0].title
+
+
+def test_a_call_after_a_refused_one_is_judged(monkeypatch: pytest.MonkeyPatch) -> None:
+    from executorch.runtime import Method
+
+    execute, refused = Method.execute, [False]
+
+    def worse_after_refusal(self: Any, inputs: Any) -> Any:
+        """Return other values in the call after one that raised."""
+        try:
+            outputs = execute(self, inputs)
+        except Exception:
+            refused[0] = True
+            raise
+        changed = [each + 1 if refused[0] and hasattr(each, "dtype") else each for each in outputs]
+        refused[0] = False
+        return changed
+
+    monkeypatch.setattr(Method, "execute", worse_after_refusal)
+    _, (finding,) = judged(MODEL, "executorch:portable")
+    assert finding.signature[:4] == ("guards", "mismatch", "after-refusal", "value")
+
+
+def test_state_that_calls_have_changed_is_a_limit() -> None:
+    # Two calls with other keywords or numbers: eager makes both from the same state.
+    paths, findings = judged(COUNTS, "executorch:portable")
+    assert not findings
+    assert "state-is-not-set-back" in paths["portable"].excused
+
+
+INFERRED = MODEL.replace('torch.export.Dim("rows")', "torch.export.Dim.AUTO")
+
+
+def test_sizes_that_an_inferred_range_declares_are_judged(monkeypatch: pytest.MonkeyPatch) -> None:
+    import torch
+    from executorch.runtime import Method
+
+    execute = Method.execute
+
+    def shorter(self: Any, inputs: Any) -> Any:
+        outputs = execute(self, inputs)
+        return [each[:4] if isinstance(each, torch.Tensor) and each.dim() == 2 else each for each in outputs]
+
+    monkeypatch.setattr(Method, "execute", shorter)
+    _, (finding,) = judged(INFERRED, "executorch:portable")
+    assert (finding.check, finding.signature[2], finding.evidence.call) == ("outputs", "shape", 3)
+
+
+def test_a_size_that_no_range_declares_may_be_refused() -> None:
+    source = INFERRED.replace(
+        "        out =", "        scale = scale * 2 if x.shape[0] == 4 else scale\n        out ="
+    )
+    paths, findings = judged(source, "executorch:portable")
+    assert not findings
+    assert (paths["portable"].outcome, "sizes-are-not-guarded" in paths["portable"].excused) == (
+        "agrees",
+        True,
+    )

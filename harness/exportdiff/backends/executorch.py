@@ -84,24 +84,54 @@ backend.refuses(
 
 
 @backend.limit(
-    says="A loaded method keeps its state: nothing can set it back before a call is repeated.",
+    says="A loaded method keeps its state: nothing can set it back before a call.",
     documented="docs.pytorch.org/executorch, 'Model Export and Lowering', 'State Management'",
 )
 def state_is_not_set_back(compared: Comparison) -> bool:
-    """Whether a call shows it that is repeated after a refused one."""
-    from exportdiff.judging.checks.guards.deviations import BrokenByRefusal
+    """Whether values differ in a call after other calls outside of the ordinary ones, of a model with state.
 
-    return isinstance(compared.evidence, BrokenByRefusal)
+    A call that is refused changes no state, since ``Method::set_inputs`` in
+    executorch/runtime/executor/method.cpp compares the inputs before anything runs. So the state is that of
+    eager until a deviating call, or an ordinary call after one, has returned.
+    """
+    import itertools
+
+    from exportdiff.judging.checks.compare.deviating import Altered
+    from exportdiff.judging.checks.compare.ordinary import unlike_states
+    from exportdiff.judging.checks.guards.deviations import BrokenByRefusal, WrongAnswer
+
+    evidence, eager = compared.evidence, compared.eager
+    if not isinstance(evidence, BrokenByRefusal | WrongAnswer) or evidence.leaf.word != "value":
+        return False
+    ran = False
+    for made in compared.seen.deviations:
+        if Altered.of(made) == evidence.altered:
+            break
+        ran |= any(each is not None and each.failure is None for each in (made.call, made.then))
+    states = [*([eager.before] if eager.before else []), *(call.state for call in eager.calls)]
+    return ran and any(any(unlike_states(one, other)) for one, other in itertools.pairwise(states))
 
 
 @backend.limit(
-    says="The runtime compares the number of elements of an input with the largest one, and nothing else.",
+    says="The runtime compares the number of elements of an input with the largest one, and nothing else: it "
+    "does not refuse sizes for which the program was not exported.",
     documented="executorch/runtime/core/tensor_shape_dynamism.h, DYNAMIC_BOUND; "
-    "executorch/runtime/executor/method.cpp, set_input",
+    "executorch/runtime/executor/method.cpp, set_input: resize_tensor",
 )
 def sizes_are_not_guarded(compared: Comparison) -> bool:
-    """Whether a call shows it whose sizes the exported program may refuse."""
-    return compared.in_unpromised_probe
+    """Whether a probe shows it whose sizes are not in the ranges that the exported program declares.
+
+    executorch/runtime/core/portable_type/tensor_impl.cpp, internal_resize_contiguous, takes such sizes if
+    they have no more elements than planned. For sizes that the program declares, the method must give what
+    eager gives.
+    """
+    from exportdiff.runtime.observing.observation import ExportedObservation
+
+    seen, call = compared.seen, compared.evidence.call
+    if not isinstance(seen, ExportedObservation) or not compared.in_unpromised_probe:
+        return False
+    declared = seen.declared | {each.number for each in seen.small_calls}
+    return call not in declared
 
 
 @backend.limit(
