@@ -70,6 +70,24 @@ def test_all_paths_agree_on_a_dynamic_model() -> None:
     assert found(BY_POSITION, "onnx:*") == dict.fromkeys(("program", "plain", "file", "external"), ())
 
 
+@pytest.mark.parametrize(
+    ("result", "reason"),
+    [
+        ("nn.utils.rnn.pack_padded_sequence(x, [3, 1], batch_first=True).data", "operator-not-converted"),
+        ("torch.nn.functional.conv1d(x.bfloat16(), x.bfloat16())", "bfloat16-of-operator"),
+    ],
+)
+def test_what_onnx_documents_is_refused(result: str, reason: str) -> None:
+    source = (
+        "import torch\nfrom torch import nn\n\n\nclass Model(nn.Module):\n    def forward(self, x):\n"
+        f"        return {result}\n\n\ndef make():\n    return Model(), (torch.ones(2, 3, 3),)\n"
+    )
+    verdict = judge_case(case_from_source(source), select_paths(["onnx:program", "onnx:file"]))
+    assert verdict.valid, verdict.invalid_reason
+    assert {(each.outcome, each.reason) for each in verdict.paths} == {("refused", reason)}
+    assert not verdict.findings
+
+
 def test_only_the_returned_program_exchanges_keywords() -> None:
     seen = found(BY_NAME, "onnx:program", "onnx:file")
     assert [each.signature[-1] for each in seen["program"]] == ["order"] and not seen["file"]

@@ -18,7 +18,7 @@
 # kind = "crash"
 # status = "open"
 # signatures = [["outputs", "crash", "run", "ValueError"]]
-# trigger = ["output.argument"]
+# trigger = ["output.input"]
 # upstream = "https://github.com/pytorch/pytorch/issues/173076"
 # upstream-match = "symptom"
 # upstream-searched = "2026-11-26"

@@ -31,7 +31,7 @@ backend = Backend(
 
 backend.refuses(
     "operator-not-converted",
-    "torch.onnx.errors.OnnxExporterError",
+    "torch.onnx.OnnxExporterError",
     "docs.pytorch.org, torch.onnx, 'ONNX Operators': the operators that the exporter converts; "
     "torch/onnx/_internal/exporter/_dispatching.py",
     pattern=r"No ONNX function found for|No decompositions registered for",
@@ -40,6 +40,12 @@ backend.refuses(
     "no-kernel",
     "onnxruntime.capi.onnxruntime_pybind11_state.NotImplemented",
     "github.com/microsoft/onnxruntime, docs/OperatorKernels.md: the types that each kernel takes",
+)
+backend.refuses(
+    "bfloat16-of-operator",
+    "onnxruntime.capi.onnxruntime_pybind11_state.InvalidGraph",
+    "github.com/onnx/onnx, docs/Operators.md: the type constraints of each operator",
+    pattern=r"Type 'tensor\(bfloat16\)' of input parameter",
 )
 
 
