@@ -17,7 +17,7 @@
 # kind = "crash"
 # status = "open"
 # signatures = [["outputs", "crash", "lower", "AttributeError"]]
-# trigger = ["output.python"]
+# trigger = ["output.number"]
 # upstream = ""
 # upstream-searched = "2026-11-26"
 # at-fault = "torch/onnx/_internal/exporter/_core.py, _handle_output_node: it reads the name of a number"

@@ -18,7 +18,7 @@
 # kind = "crash"
 # status = "open"
 # signatures = [["outputs", "crash", "lower", "Fail"]]
-# trigger = ["calls.enum*"]
+# trigger = ["input.enum"]
 # upstream = ""
 # upstream-searched = "2026-11-26"
 # at-fault = "torch/onnx/_internal/exporter/_core.py, _exported_program_to_onnx_program: no value is set"

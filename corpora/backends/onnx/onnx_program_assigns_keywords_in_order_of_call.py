@@ -17,8 +17,8 @@
 # check = "guards"
 # kind = "mismatch"
 # status = "open"
-# signatures = [["guards", "mismatch", "served"]]
-# trigger = ["calls.keyword*"]
+# signatures = [["guards", "mismatch", "served"], ["guards", "crash", "refused", "keyword-order"]]
+# trigger = ["input.keyword"]
 # upstream = ""
 # upstream-searched = "2026-11-26"
 # at-fault = "torch/onnx/_internal/exporter/_onnx_program.py, _flatten_inputs: it keeps the order of the call"
