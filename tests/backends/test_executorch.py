@@ -85,6 +85,13 @@ def test_what_executorch_documents_is_refused(statement: str, reason: str) -> No
     assert "executorch" in paths["portable"].source
 
 
+def test_an_operator_that_the_runtime_lacks_is_refused() -> None:
+    source = MODEL.replace("        out =", "        scale = scale.view(scale.dtype)\n        out =")
+    paths, findings = judged(source, "executorch:xnnpack")
+    assert (paths["xnnpack"].outcome, paths["xnnpack"].reason) == ("refused", "operator-without-kernel")
+    assert "OperatorMissing" in paths["xnnpack"].source and not findings
+
+
 def test_a_string_among_the_arguments_is_refused() -> None:
     source = MODEL.replace("factor: float", "factor").replace(" * factor", "").replace(", 0.5)", ', "a")')
     source = source.replace('torch.full((3,), "a")', "torch.full((3,), 0.5)")

@@ -40,6 +40,12 @@ backend.refuses(
     pattern="^Missing out variants",
 )
 backend.refuses(
+    "operator-without-kernel",
+    "RuntimeError",
+    "executorch/runtime/core/error.h: OperatorMissing, 0x14, 'Operator(s) missing in the operator registry'",
+    pattern="^Failed to load method .*error: 0x:?14$",
+)
+backend.refuses(
     "not-core-aten",
     "torch._export.verifier.SpecViolationError",
     "docs.pytorch.org/executorch, 'Definition of the Core ATen Operator Set'; "
