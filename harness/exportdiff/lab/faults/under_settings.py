@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 import torch.export._trace as trace
+from torch import fx
 
 from exportdiff.lab.faults.exporting import LINEAR
 from exportdiff.lab.faults.registry import fault, wrapped
@@ -22,8 +23,11 @@ def _recording(another: Any, instead_of: Any, when: Callable[[], bool]) -> Itera
 
     def wrapper(export: Any, *given: Any, **rest: Any) -> Any:
         program = export(*given, **rest)
-        for node in program.graph.find_nodes(op="call_function", target=instead_of) if when() else ():
-            node.target = another
+        # Export moves what runs under autocast or without gradients into a graph of its own.
+        graphs = [each.graph for each in program.graph_module.modules() if isinstance(each, fx.GraphModule)]
+        for graph in graphs if when() else ():
+            for node in graph.find_nodes(op="call_function", target=instead_of):
+                node.target = another
         return program
 
     with wrapped(trace, "_export", wrapper):
