@@ -11,9 +11,10 @@ import pytest
 from test_campaign import NONSTRICT, UNFLATTEN, calm, found, halved, no, source_of, with_a_fix, yes
 
 from exportdiff.core.finding import Finding
-from exportdiff.fuzzing.campaign import final_minimizing
+from exportdiff.fuzzing.campaign import clock, final_minimizing
 from exportdiff.fuzzing.campaign.campaign import Campaign
 from exportdiff.fuzzing.campaign.events import (
+    ExampleDone,
     FindingMinimized,
     FindingUnconfirmed,
     HarnessError,
@@ -136,3 +137,34 @@ def test_frequent_findings_come_first() -> None:
         ("masked", UNFLATTEN),
         ("often", module),
     ]
+
+
+def test_the_time_of_a_campaign_includes_minimizing(monkeypatch: pytest.MonkeyPatch) -> None:
+    time = FakeClock()
+    monkeypatch.setattr(clock, "time", time)
+    monkeypatch.setattr(final_minimizing, "time", time)
+    limits = list[float]()
+
+    def minimize(source: str, finding: Finding, *, seconds: float, **_how: object) -> Minimized:
+        limits.append(seconds)
+        return halved(source, finding)
+
+    settings = CampaignSettings(NONSTRICT, seconds=60.0, minimize_seconds=60.0)
+    last = 0.0
+    for event in Campaign(settings, work=calm, source=source_of, confirm=yes, minimize=minimize).run():
+        if isinstance(event, ExampleDone):
+            last = event.at
+            time.seconds += 1.0
+    # The last 20 seconds are for the finding; a fresh process needs some of them to confirm the result.
+    assert 38.0 <= last <= 43.0
+    assert limits == [60.0 - time.seconds - final_minimizing.CONFIRMING]
+
+
+@pytest.mark.parametrize(
+    ("seconds", "one", "reserved"),
+    [(None, 60.0, 0.0), (60.0, 0.0, 0.0), (60.0, 60.0, 20.0), (7200.0, 60.0, 180.0)],
+)
+def test_a_third_of_the_time_at_most_is_for_minimizing(
+    seconds: float | None, one: float, reserved: float
+) -> None:
+    assert CampaignSettings(NONSTRICT, seconds=seconds, minimize_seconds=one).reserved == reserved

@@ -162,8 +162,8 @@ def _add_results(parser: argparse.ArgumentParser) -> None:
         "--minimize-total",
         type=duration,
         metavar="TIME",
-        help="minimize for at most TIME in all; each worker minimizes one finding at a time "
-        f"(default: {MINIMIZED} times the value of --minimize)",
+        help="minimize for at most TIME in all, and for the last third of --time at most; each worker "
+        f"minimizes one finding at a time (default: {MINIMIZED} times the value of --minimize)",
     )
 
 

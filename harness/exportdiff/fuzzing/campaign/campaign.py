@@ -143,8 +143,7 @@ class Campaign:
             self._given_up, self._fuzzing = examples.given_up, clock.now()
             yield from _shared(comparison, confirmer.confirm_smaller(stop))
             minimizer = FinalMinimizer(settings, self._minimize, self._confirm, clock, stop)
-            # A regression is not minimized: for the maintainer of the fix, any program is good enough.
-            left = [each for each in confirmer.confirmed if each.classification.kind != "regression"]
+            left = [each for each in confirmer.confirmed if _is_minimized(each)]
             yield from _shared(comparison, minimizer.run(left))
             if comparison is not None:
                 yield from comparison.finish()
@@ -173,6 +172,13 @@ class Campaign:
         for fingerprint, finding in sorted(new.items()):
             classification = result.classifications.get(fingerprint, NEW)
             yield from confirmer.add(Witness(finding, result.index, result.source, classification))
+        if any(_is_minimized(witness) for witness in confirmer.confirmed):
+            clock.reserve(self._settings.reserved)
+
+
+def _is_minimized(witness: Witness) -> bool:
+    """Whether a finding is minimized. For the maintainer of a wrong fix, any program is good enough."""
+    return witness.classification.kind != "regression"
 
 
 def _shared(comparison: TorchComparison | None, happening: Iterator[events.Event]) -> Iterator[events.Event]:

@@ -1,7 +1,8 @@
-"""The time since a campaign started."""
+"""The time of a campaign: since its start, and until its end."""
 
 from __future__ import annotations
 
+import math
 import time
 
 
@@ -9,9 +10,10 @@ class Clock:
     """Measures the time since it was created."""
 
     def __init__(self, limit: float | None = None) -> None:
-        """``limit``: seconds after which the time is over; None: never."""
+        """``limit``: the seconds that the campaign may take; None: as many as it needs."""
         self._started = time.monotonic()
-        self._limit = limit
+        self._limit = math.inf if limit is None else limit
+        self._reserved = 0.0
 
     def now(self) -> float:
         """Return the seconds since the start, as events carry them."""
@@ -21,11 +23,20 @@ class Clock:
         """Set the time since the start, for a campaign that was interrupted then."""
         self._started = time.monotonic() - seconds
 
+    def reserve(self, seconds: float) -> None:
+        """Stop judging programs so many seconds before the limit, because something else needs them."""
+        self._reserved = seconds
+
+    @property
+    def left(self) -> float:
+        """The seconds until the limit, those that are reserved included; infinite without a limit."""
+        return self._limit - (time.monotonic() - self._started)
+
     @property
     def is_over(self) -> bool:
-        """Whether the time limit is reached."""
+        """Whether the time for judging programs is over."""
         return self.is_past(0.0)
 
     def is_past(self, grace: float) -> bool:
-        """Whether the time limit was reached ``grace`` seconds ago."""
-        return self._limit is not None and time.monotonic() - self._started >= self._limit + grace
+        """Whether the time for judging programs was over ``grace`` seconds ago."""
+        return self.left + grace <= self._reserved

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 Minimize = Callable[..., Minimized]
 
 NO_TIME = "no time was left"
+CONFIRMING = 3.0
+"""Seconds that a fresh process needs to confirm a minimized program."""
 AT_LEAST = 0.1
 """A finding is minimized only if this share of the time for one finding is left, because starting takes
 seconds."""
@@ -67,7 +69,7 @@ class FinalMinimizer:
         # With the fixes of all known bugs installed, no known bug can replace the new one. A masked finding
         # shows with all of them as well; its repro file is confirmed with the few exposing fixes.
         fixes = knowledge(settings.corpora).usable_fixes if settings.corpora else ()
-        self._until = time.monotonic() + settings.minimize_total
+        self._until = time.monotonic() + min(settings.minimize_total, self._clock.left - CONFIRMING)
         tasks = [_Task(witness) for witness in witnesses]
         with ThreadPoolExecutor(settings.workers) as threads:
             results = [threads.submit(self._minimized, task, fixes) for task in tasks]

@@ -29,6 +29,9 @@ MINIMIZED = 3
 """The time for minimizing all findings, as a multiple of the time for one: workers minimize several at a
 time, and many findings need less than their limit."""
 
+LAST_PART = 3
+"""A campaign with findings uses a third of its time at most to minimize them."""
+
 
 @dataclass(frozen=True)
 class CampaignSettings:
@@ -80,6 +83,13 @@ class CampaignSettings:
         """The seconds for minimizing all findings."""
         given = self.minimize_total_seconds
         return MINIMIZED * self.minimize_seconds if given is None else given
+
+    @property
+    def reserved(self) -> float:
+        """The seconds at the end that are kept for minimizing, if there is a finding and a time limit."""
+        if self.seconds is None or not self.minimize_seconds:
+            return 0.0
+        return min(self.minimize_total, self.seconds / LAST_PART)
 
     def indices(self) -> Iterator[int]:
         """Return the indices of the examples in this shard, in order."""
