@@ -7,6 +7,8 @@ before it runs, so that ``--help`` is fast.
 from __future__ import annotations
 
 import argparse
+import atexit
+import gc
 import pathlib
 import shlex
 import sys
@@ -84,6 +86,8 @@ class _Parser(argparse.ArgumentParser):
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command, and return its exit code (``exit_codes.ALL_COMMANDS``)."""
+    # Before Python ends, it would look for garbage among the objects of torch: for a second.
+    atexit.register(gc.freeze)
     try:
         pathlib.Path.cwd()
     except OSError as error:
