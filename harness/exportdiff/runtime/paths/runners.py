@@ -99,11 +99,11 @@ def unflatten(program: ExportedProgram) -> nn.Module:
 
 @runner("pipeline", expression="stages(model, args, kwargs)", shown=True)
 def stages(model: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Pipe:
-    """Split a model before each of its children, into the stages of a pipeline."""
+    """Split a model before each of its parts, into the stages of a pipeline."""
     # Repro files contain this text, and it takes long to import.
     from torch.distributed.pipelining import SplitPoint, pipeline
 
-    points = {name: SplitPoint.BEGINNING for name, _ in model.named_children()}
+    points = dict.fromkeys(_parts(model), SplitPoint.BEGINNING)
     return pipeline(model, args, kwargs, split_spec=points)
 
 
@@ -208,7 +208,7 @@ def scheduled(model: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -
     from torch.testing._internal.distributed.fake_pg import FakeStore
 
     names = _names(model)
-    points = {name: SplitPoint.BEGINNING for name, _ in list(model.named_children())[1:]}
+    points = dict.fromkeys(_parts(model)[1:], SplitPoint.BEGINNING)
     pipe = pipeline(model, args, kwargs, split_spec=points)
 
     def run(*args: Any, **kwargs: Any) -> Any:
@@ -238,6 +238,18 @@ def scheduled(model: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -
         return _detached(results), gradients
 
     return run
+
+
+def _parts(model: nn.Module) -> list[str]:
+    """Return the names of the children of the first module with several. A list counts as its items."""
+    for name, module in model.named_modules():
+        parts = []
+        for child, below in module.named_children():
+            items = dict(below.named_children()) if isinstance(below, torch.nn.ModuleList) else {}
+            parts += [f"{child}.{item}" for item in items] or [child]
+        if len(parts) > 1:
+            return [f"{name}.{part}".lstrip(".") for part in parts]
+    return [name for name, _ in model.named_children()]
 
 
 def _microbatches(args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[tuple[Any, Any]]:
