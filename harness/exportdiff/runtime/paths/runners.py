@@ -99,11 +99,11 @@ def unflatten(program: ExportedProgram) -> nn.Module:
 
 @runner("pipeline", expression="stages(model, args, kwargs)", shown=True)
 def stages(model: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Pipe:
-    """Split a model before each of its parts, into the stages of a pipeline."""
+    """Split a model before each of its children, into the stages of a pipeline."""
     # Repro files contain this text, and it takes long to import.
     from torch.distributed.pipelining import SplitPoint, pipeline
 
-    points = dict.fromkeys(_parts(model), SplitPoint.BEGINNING)
+    points = {name: SplitPoint.BEGINNING for name, _ in model.named_children()}
     return pipeline(model, args, kwargs, split_spec=points)
 
 
