@@ -17,7 +17,11 @@
 # check = "outputs"
 # kind = "mismatch"
 # status = "open"
-# signatures = [["outputs", "mismatch", "value", "fresh"], ["outputs", "mismatch", "structure"]]
+# signatures = [
+#   ["outputs", "mismatch", "value", "fresh"],
+#   ["outputs", "mismatch", "structure"],
+#   ["outputs", "mismatch", "python-value", "fresh"],
+# ]
 # trigger = ["idiom.text_of_sizes"]
 # upstream = "https://github.com/pytorch/pytorch/issues/129882"
 # upstream-match = "symptom"
