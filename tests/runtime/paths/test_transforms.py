@@ -584,6 +584,23 @@ class Model(nn.Module):
 """
 
 
+EXTRA_STATE = """
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.scale = nn.Parameter(torch.ones(3))
+
+    def get_extra_state(self):
+        return {"version": 3}
+
+    def set_extra_state(self, state):
+        assert state == {"version": 3}
+
+    def forward(self, x):
+        return x * self.scale
+"""
+
+
 def outcomes(case: Case, *paths: str) -> list[str]:
     return [each.outcome for each in judge(case, [parse(path) for path in paths]).paths]
 
@@ -614,6 +631,12 @@ def test_checkpoints_of_eager_do_not_load_after_strict_export(case: Callable[[st
     paths = ["nonstrict+load_strictly:module", "nonstrict+load_back:module", "strict+load_back:unflatten"]
     assert outcomes(case(UNREAD), *paths, "strict+load_strictly:module") == ["agrees"] * 2 + ["differs"] * 2
     assert outcomes(case(TWICE), *paths, "strict+load_strictly:module") == ["agrees"] * 4
+
+
+def test_extra_state_stays_with_the_model(case: Callable[[str], Case]) -> None:
+    transforms = ("retie", "cast", "functional", "load_strictly", "load_back")
+    paths = [f"nonstrict+{name}:module" for name in transforms]
+    assert outcomes(case(EXTRA_STATE), *paths) == ["agrees"] * 5
 
 
 @only_on_the_pinned_torch

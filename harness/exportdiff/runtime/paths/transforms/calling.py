@@ -37,8 +37,8 @@ def functional(module: nn.Module) -> nn.Module:
             }
             other: dict[int, torch.Tensor] = {}
             for name in self.module.state_dict():
-                t = named[name]
-                if "@" not in name and id(t) not in other:
+                t = named.get(name)  # None: the name of what get_extra_state returns
+                if t is not None and "@" not in name and id(t) not in other:
                     value = t.detach() * 0.5 if t.is_floating_point() else t.detach().clone()
                     other[id(t)] = value.requires_grad_(t.requires_grad)
             # Each place once: functional_call ruins a module of two names (pytorch/pytorch issue 164759).

@@ -38,12 +38,14 @@ def pickle(module: nn.Module) -> nn.Module:
 def retie(module: nn.Module) -> nn.Module:
     """A state dict loaded after export acts through every name and in every call variant."""
     state = _without_call_variants(module.state_dict())
-    halved = {n: t * 0.5 if t.is_floating_point() else t for n, t in state.items()}
+    # get_extra_state returns any object.
+    floats = {n: t for n, t in state.items() if isinstance(t, torch.Tensor) and t.is_floating_point()}
+    halved = {**state, **{n: t * 0.5 for n, t in floats.items()}}
     module.load_state_dict(halved, strict=False)
     return module
 
 
-def _without_call_variants(state: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+def _without_call_variants(state: dict[str, Any]) -> dict[str, Any]:
     """Leave out foo@1.weight: a further name of the tensor foo.weight (torch/export/unflatten.py)."""
     return {name: t for name, t in state.items() if not re.search(r"@\d+", name)}
 
@@ -85,7 +87,8 @@ def converted(module: nn.Module) -> nn.Module:
 )
 def cast(module: nn.Module) -> nn.Module:
     """After double() and float(), what is one module in the model is still one in the program."""
-    state = module.state_dict().values()
+    # get_extra_state returns any object.
+    state = [t for t in module.state_dict().values() if isinstance(t, torch.Tensor)]
     if any(t.is_floating_point() and t.dtype is not torch.float32 for t in state):
         return module  # float() would not undo double()
     stores = [store for part in module.modules() for store in (part._parameters, part._buffers)]
@@ -126,7 +129,8 @@ def _change_untrained(module: nn.Module, change: Callable[[], object]) -> None:
 )
 def load_strictly(module: nn.Module, model: nn.Module) -> nn.Module:
     """What runs loads the state dict of eager: no name is missing, and none is unexpected."""
-    state = model.state_dict()
+    # "a dictionary containing tensor values of all lifted parameters and buffers" (ExportedProgram)
+    state = {name: t for name, t in model.state_dict().items() if isinstance(t, torch.Tensor)}
     # A call variant (foo@1.weight) is a further name of the same tensor (torch/export/unflatten.py).
     plain = {name: re.sub(r"@\d+", "", name) for name in module.state_dict()}
     variants = {name: state[base] for name, base in plain.items() if name != base and base in state}
@@ -142,7 +146,8 @@ def load_strictly(module: nn.Module, model: nn.Module) -> nn.Module:
 )
 def load_back(module: nn.Module, model: nn.Module) -> nn.Module:
     """Eager loads the state dict of what runs: no name is missing, and none is unexpected."""
-    model.load_state_dict(_without_call_variants(module.state_dict()))
+    extra = {name: value for name, value in model.state_dict().items() if not isinstance(value, torch.Tensor)}
+    model.load_state_dict({**_without_call_variants(module.state_dict()), **extra})
     return module
 
 
