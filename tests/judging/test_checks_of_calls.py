@@ -562,6 +562,14 @@ def test_export_promises_nothing_about_what_surrounds_a_call() -> None:
     assert not around & (PROMISED_DEVIATIONS["nonstrict"] | PROMISED_DEVIATIONS["strict"])
 
 
+def test_only_a_module_with_guards_must_refuse_two_tensors_for_one() -> None:
+    for path, wrong in (("nonstrict:module", 1), ("nonstrict+unguarded:module", 0)):
+        seen = replace(left(call(ONE + 1), "unlike"), path=parse(path))
+        assert whats("guards", left(call(), "unlike"), seen) == [("accepted", "unlike")] * wrong
+    other = replace(left(call(ONE + 1)), path=parse("nonstrict+unguarded:module"))
+    assert whats("guards", left(call()), other) == [("accepted", "flag")]
+
+
 def test_the_order_of_a_dict_may_be_ignored() -> None:
     def eager(ordinary: torch.Tensor) -> Observation:
         made = left(call(ONE + 1), "order").deviations[0]

@@ -14,6 +14,7 @@ from exportdiff.judging.checks.aliasing import (
 )
 from exportdiff.judging.checks.compare.leaves import ValuesDiffer
 from exportdiff.judging.checks.gradients import BackwardRaised, GradientFlow, GradientLeaf
+from exportdiff.judging.checks.guards.deviations import WrongAnswer
 from exportdiff.judging.checks.inputs import InputLeaf
 from exportdiff.judging.checks.outputs import OutputIdentity, OutputLeaf, PathRaised
 from exportdiff.judging.checks.state import StateAdded, StateLeaf, StateMissing
@@ -301,3 +302,17 @@ def graphs_alone_check_no_sizes(compared: Comparison) -> bool:
     unguarded = not {"lifted", "unguarded"}.isdisjoint(compared.path.transforms)
     unchecked = compared.path.mode == "aoti" or unguarded
     return unchecked and compared.in_unpromised_probe
+
+
+@limit(
+    LIMITS,
+    says="The graph of a program without its guards does not check whether two arguments are one tensor, as "
+    "in the example.",
+    documented="torch/export/exported_program.py, ExportedProgram.module: 'When `check_guards=False`, a "
+    "subset of these checks are performed'",
+)
+def graphs_alone_check_no_identity(compared: Comparison) -> bool:
+    """Whether an argument that the example passed twice was given as two tensors."""
+    evidence = compared.evidence
+    given_apart = isinstance(evidence, WrongAnswer) and evidence.altered.deviation == "unlike"
+    return given_apart and "unguarded" in compared.path.transforms
