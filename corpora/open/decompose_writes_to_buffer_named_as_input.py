@@ -10,9 +10,9 @@
 # reach-because = "a cache that is passed to forward, in a model with a buffer of that name"
 # topics = ["arguments", "buffers", "kv-cache", "names"]
 # cause = """
-# A functional graph returns the new values of inputs and of buffers. module() adds operators that copy them to
-# their targets. It looks up the name of the target among parameters and buffers first, and only then among
-# inputs, though the signature says which of the two it is."""
+# A functional graph returns the new values of inputs and of buffers. module() adds operators that copy them
+# to their targets. It looks up the name of the target among parameters and buffers first, and only then
+# among inputs, though the signature says which of the two it is."""
 # path = "nonstrict+decompose:module@cpu"
 # check = "inputs"
 # kind = "mismatch"
@@ -35,9 +35,9 @@
 # ///
 """A model adds x to its argument `cache`, and has a buffer `cache`. Decomposed, it adds x to the buffer.
 
-A functional graph returns the new values of inputs and of buffers. module() adds operators that copy them to
-their targets. It looks up the name of the target among parameters and buffers first, and only then among
-inputs, though the signature says which of the two it is.
+A functional graph returns the new values of inputs and of buffers. module() adds operators that copy them
+to their targets. It looks up the name of the target among parameters and buffers first, and only then
+among inputs, though the signature says which of the two it is.
 """
 
 import sys
