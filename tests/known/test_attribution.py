@@ -7,7 +7,7 @@ import importlib
 import json
 import pathlib
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations, permutations
 from types import ModuleType
@@ -23,9 +23,9 @@ from exportdiff.known.attribution import residual as leftovers_module
 from exportdiff.known.attribution.attribute import explain
 from exportdiff.known.attribution.classification import NEW, Classification
 from exportdiff.known.attribution.explained import UNRESOLVED, ExplainedFinding
-from exportdiff.known.attribution.knowledge import knowledge
+from exportdiff.known.attribution.knowledge import Knowledge, knowledge
 from exportdiff.known.attribution.residual import ResidualFinding, sort_residual_findings
-from exportdiff.runtime.patching import fixes, live
+from exportdiff.runtime.patching import fixes, live, plan
 from exportdiff.runtime.patching.installed import install, only_these_fixes, without_fixes
 from exportdiff.runtime.paths import parse
 from support.evidence_of import make_finding
@@ -340,6 +340,30 @@ def test_it_is_cheap(corpora: pathlib.Path, judging: Callable[..., Judge]) -> No
     assert len(calls) == 3
     explain(CASE, found, (), knowledge(corpora), judge)
     assert len(calls) == 5
+
+
+def test_no_process_compiles_all_fixes_again(
+    corpora: pathlib.Path, judging: Callable[..., Judge], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def begin_process() -> Knowledge:
+        knowledge.cache_clear()
+        fixes._patched.cache_clear()
+        plan._PLANS.clear()
+        return knowledge(corpora)
+
+    judge = judging([], value=lambda a, **_: a)
+    found = judge(CASE, ())
+    begin_process()
+    compiled = list[tuple[fixes.Fix, ...]]()
+    new_plan = plan._new_plan
+
+    def watched(together: tuple[fixes.Fix, ...], files: Mapping[str, str]) -> plan.Plan:
+        compiled.append(together)
+        return new_plan(together, files)
+
+    monkeypatch.setattr(plan, "_new_plan", watched)
+    assert len(causes(explain(CASE, found, (), begin_process(), judge))) == 1
+    assert [len(each) for each in compiled if len(each) > 1] == []
 
 
 @pytest.mark.parametrize(("limit", "word"), [({"each": 0}, "judgements"), ({"seconds": 0.0}, "time")])

@@ -6,10 +6,11 @@ import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
+from exportdiff.core.cache_files import cache_folder
 from exportdiff.judging.exemptions.refusal import fix_refusals
 from exportdiff.judging.judge_case import judge_case
 from exportdiff.runtime.patching.executed import ExecutedLines
-from exportdiff.runtime.patching.fixes import FixError, fixes_that_raised
+from exportdiff.runtime.patching.fixes import FixError, fixes_that_raised, remember
 from exportdiff.runtime.patching.installed import only_these_fixes
 
 if TYPE_CHECKING:
@@ -112,6 +113,7 @@ class Trial:
 
     def executed_by(self, case: Case, path: Path) -> Mapping[str, frozenset[Line]]:
         """Return the same for another case."""
+        remember(self.known.usable_fixes, cache_folder())  # or each process would compile all fixes
         lines = ExecutedLines(self.known.usable_fixes)
         with lines.recorded():
             verdict = self._judged(frozenset(self.known.usable), (path,), case)
