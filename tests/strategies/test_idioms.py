@@ -157,6 +157,28 @@ def test_the_machine_rejects_an_idiom_where_its_effect_is_not_known() -> None:
     assert Machine(program("seed", seed).classes).accepts(program("seed", seed, region="no_grad"))
 
 
+def test_a_module_with_a_computed_tensor_is_not_deeply_copied() -> None:
+    judged = {}
+    inits = ((name, number, each.init) for name in KINDS for number, each in enumerate(KINDS[name].idioms))
+    for kind, number, init in inits:
+        if not init:
+            continue
+        body = (ir.UseIdiom(kind, number, "x", X), ir.Return(X))
+        part = ir.ClassDef("A", (ir.InitIdiom(kind, number),), (ir.Arg("x", "tensor"),), body)
+        copied = (ir.NewChild("a", ir.New("A")), ir.CopiedModule("b", ("a",), deep=True))
+        root = ir.ClassDef("Model", copied, (ir.Arg("x", "tensor"),), (ir.Return(X),))
+        drawn = Program((part, root), (("x", ir.TensorInput(ir.Fill((2,)))),))
+        try:
+            case_from_source(render(drawn)).build()
+            refused = False
+        except RuntimeError as error:
+            assert "deepcopy" in str(error)
+            refused = True
+        judged[kind, number] = (refused, not Machine(drawn.classes).accepts(drawn))
+    assert {key: both for key, both in judged.items() if both[0] is not both[1]} == {}
+    assert {key for key, (refused, _) in judged.items() if refused} >= {("pruned", 0)}
+
+
 def test_another_object_is_returned_by_the_model_alone() -> None:
     for example in range(200):
         drawn = draw_program(6, example)

@@ -63,6 +63,7 @@ def _pruned(statement: str) -> Idiom:
         init=joined("self.head = nn.Linear(2, 1)", statement),
         imports=_PRUNE,
         random=True,
+        computes="prune.remove" not in statement,
         trains=True,
         dtypes=_F32,
     )

@@ -49,6 +49,8 @@ class Idiom:
     """The example input that the model takes in addition, as the keyword argument ``extra``."""
     random: bool = False
     """Whether ``init`` draws random numbers."""
+    computes: bool = False
+    """Whether ``init`` leaves a tensor that autograd computed, which copy.deepcopy refuses."""
     trains: bool = False
     """Whether the result requires grad even if ``$x`` does not."""
     detached: bool = False

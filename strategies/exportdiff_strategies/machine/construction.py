@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from exportdiff_strategies import program as ir
+from exportdiff_strategies.idioms import KINDS
 from exportdiff_strategies.layers import LAYERS
 from exportdiff_strategies.machine.tensors import filled_tensor, new_tensor
 from exportdiff_strategies.ops import OPS, Rejected, forbid, require
@@ -158,6 +159,7 @@ def _copied(owner: Instance, init: ir.CopiedModule, trace: Trace | None) -> Inst
     if not isinstance(source, Instance) or isinstance(source.kind, str) or source.traced:
         raise Rejected("not a module of a class")
     if init.deep:
+        forbid(_has_computed(source), "copy.deepcopy refuses what autograd computed")
         return deep_copy(source)
     forbid(source.parametrized, "a parametrized module has its own class")
     copied = Instance(source.kind, {**source.attrs}, {**source.slots}, source.hooks, source.parametrized)
@@ -166,6 +168,14 @@ def _copied(owner: Instance, init: ir.CopiedModule, trace: Trace | None) -> Inst
     for twin in source.twins:
         twin.twins = source.twins
     return copied
+
+
+def _has_computed(module: Instance) -> bool:
+    """Whether an idiom left a tensor that autograd computed in a module, or in one below it."""
+    found = ir.of_type(module.kind.init, ir.InitIdiom) if isinstance(module.kind, ir.ClassDef) else []
+    if any(KINDS[idiom.kind].idioms[idiom.number].computes for idiom in found):
+        return True
+    return any(isinstance(value, Instance) and _has_computed(value) for value in module.attrs.values())
 
 
 def _layer(new: ir.New) -> Instance:
