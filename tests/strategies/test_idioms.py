@@ -144,6 +144,18 @@ def number_of(kind: str, text: str) -> int:
     return next(n for n, idiom in enumerate(KINDS[kind].idioms) if text in idiom.body)
 
 
+def test_an_idiom_that_reads_the_mode_has_the_tag_of_a_branch_on_it() -> None:
+    tagged = set()
+    for kind in KINDS:
+        for number, idiom in enumerate(KINDS[kind].idioms):
+            drawn = program(kind, number)
+            if Machine(drawn.classes).accepts(drawn):
+                has_tag = "control.training" in tags_of(drawn)
+                assert has_tag is ("self.training" in idiom.body), (kind, number)
+                tagged.add(has_tag)
+    assert tagged == {True, False}
+
+
 def test_the_machine_rejects_an_idiom_where_its_effect_is_not_known() -> None:
     seed = number_of("seed", "rand_like")
     hook = number_of("gradient_hook", "ones_like")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from exportdiff_strategies import program as ir
 from exportdiff_strategies.conditions import COMPUTED_MEASURES, CONDS, MEASURES, MODES, RELATIONS
 from exportdiff_strategies.failures import FAILURES
+from exportdiff_strategies.idioms import KINDS
 from exportdiff_strategies.tags.tag import Tag, has_condition, has_measure, has_node
 
 _CONDITIONS = {
@@ -41,6 +42,13 @@ assert _CONDITIONS.keys() == CONDS.keys() | MODES.keys() | RELATIONS.keys()
 
 TABLE: dict[str, Tag] = {
     **{f"control.{name}": Tag(meaning, has_condition(name)) for name, meaning in _CONDITIONS.items()},
+    "control.training": Tag(
+        _CONDITIONS["training"],
+        lambda p: (
+            has_condition("training")(p)
+            or p.has(ir.UseIdiom, lambda n: "self.training" in KINDS[n.kind].idioms[n.number].body)
+        ),
+    ),
     "control.else": Tag("a branch with an else", has_node(ir.If, lambda s: s.orelse)),
     "control.elif": Tag(
         "a branch with an elif",
