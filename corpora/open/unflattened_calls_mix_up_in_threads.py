@@ -16,7 +16,11 @@
 # check = "outputs"
 # kind = "mismatch"
 # status = "open"
-# signatures = [["outputs", "mismatch", "value", "fresh"]]
+# signatures = [
+#   ["outputs", "mismatch", "value", "fresh"],
+#   ["outputs", "crash", "run", "AssertionError", "length does not match length"],
+#   ["outputs", "crash", "run", "RuntimeError", "Expected positional argument for parameter but one was"],
+# ]
 # trigger = ["calls.repeated"]
 # upstream = "https://github.com/pytorch/pytorch/issues/112775"
 # upstream-match = "symptom"
