@@ -22,7 +22,11 @@
 #         "unflatten.py:run_outer", "unflatten.py:run_from",
 #     ],
 # ]
-# unmasked = [["structure", "mismatch", "steps", "operands", "buffer", "input"]]
+# unmasked = [
+#   ["structure", "mismatch", "steps", "operands", "buffer", "input"],
+#   # A buffer that is a copy of another one: ep.module() returns it, unflatten returns the other one.
+#   ["structure", "mismatch", "steps", "operands", "buffer", "buffer"],
+# ]
 # fix = "unflatten_copies_inputs_into_buffers"
 # upstream = ""
 # upstream-searched = "2026-11-26"

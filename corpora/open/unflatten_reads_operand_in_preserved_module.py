@@ -24,6 +24,8 @@
 # unmasked = [
 #   # A weight that functional_call replaces, in a submodule that is swapped: no original can take it.
 #   ["outputs", "crash", "run", "TypeError", "takes positional arguments but were given"],
+#   # The same, in a submodule that is called alone: it needs the weight as one more argument.
+#   ["outputs", "crash", "run", "RuntimeError", "Expected positional argument for parameter but one was"],
 #   ["structure", "mismatch", "steps", "operands", "result", "result"],
 #   ["structure", "mismatch", "steps", "shared-graph"],
 #   # A weight that parametrize.cached() keeps for two calls is computed in each: gradients add up otherwise.
