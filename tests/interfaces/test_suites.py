@@ -84,6 +84,8 @@ def counted(tmp_path_factory: pytest.TempPathFactory) -> SuiteTally:
             with pytest.raises((RuntimeError, ValueError)):
                 export(model, args)  # type: ignore[arg-type]  # the mistake
         export(nn.ReLU(), (torch.ones(2, device="meta"),))
+        with torch._functorch.config.patch(fake_tensor_propagate_real_tensors=True):
+            export(nn.Tanh(), (torch.ones(2),))
 
     return recorded(tmp_path_factory.mktemp("journal"), body)
 
@@ -100,11 +102,13 @@ def test_each_call_has_an_outcome(counted: SuiteTally) -> None:
         "int": "not judged",
         "Linear": "not judged",
         "ReLU": "not judged",
+        "Tanh": "not judged",
     }
     assert counted.reasons == {
         "the model is not an nn.Module": 1,
         "eager raises, or disagrees with itself": 1,
         "no values: fake, meta or uninitialized tensors": 1,
+        "made with fake_tensor_propagate_real_tensors, which is for debugging": 1,
     }
 
 

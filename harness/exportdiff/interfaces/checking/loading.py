@@ -92,6 +92,7 @@ def case_of(
         refuse_wrapped(model, "the model")
         written = name or type(model).__name__
         make = _copier(model, args, dict(kwargs or {}))
+        dynamic_shapes = _by_name(dynamic_shapes, model, args, kwargs)
     elif callable(model):
         written = name or getattr(model, "__name__", type(model).__name__)
         make = _completed(model, args, dict(kwargs or {}))
@@ -101,6 +102,17 @@ def case_of(
         )
     case = _case(written, "", make, _function(dynamic_shapes), _function(probes))
     return replace(case, identity=identity(check(case, None).model, model))
+
+
+def _by_name(shapes: object, model: nn.Module, args: tuple[Any, ...], kwargs: object) -> object:
+    """Return what a ShapesCollection says by argument. It knows the tensors themselves, which are copied."""
+    if type(shapes).__name__ != "ShapesCollection":
+        return shapes
+    collected: Any = shapes
+    try:
+        return collected.dynamic_shapes(model, args, kwargs)
+    except ValueError as error:
+        raise UsageError(f"dynamic_shapes: {error}") from None
 
 
 def _case(

@@ -18,6 +18,7 @@ CALL_OUTCOMES: tuple[CallOutcome, ...] = get_args(CallOutcome)
 Reason: TypeAlias = Literal[
     "the model is not an nn.Module",
     "no values: fake, meta or uninitialized tensors",
+    "made with fake_tensor_propagate_real_tensors, which is for debugging",
     "the model or its inputs cannot be copied",
     "the arguments are not those of an export",
     "tensors on CUDA: the copy of a process cannot use them",

@@ -71,6 +71,11 @@ def _case(call: Call) -> Case:
         raise UnjudgeableError(
             Unjudgeable("the model is not an nn.Module", f"it is a {type(call.model).__name__}")
         )
+    if getattr(torch._functorch.config, "fake_tensor_propagate_real_tensors", False):
+        # Export then compares each operator with its fake kernel, and assumes the values of the example.
+        raise UnjudgeableError(
+            Unjudgeable("made with fake_tensor_propagate_real_tensors, which is for debugging")
+        )
     tensors = [*call.model.parameters(), *call.model.buffers()]
     tensors += pytree.tree_leaves((call.args, call.kwargs))
     if any(map(_has_no_values, tensors)):
