@@ -5,6 +5,7 @@ Functions import what imports torch: naming the backend must not take seconds.
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from exportdiff.judging.exemptions.backend import Backend
@@ -100,8 +101,6 @@ def state_is_not_set_back(compared: Comparison) -> bool:
     executorch/runtime/executor/method.cpp compares the inputs before anything runs. So the state is that of
     eager until a deviating call, or an ordinary call after one, has returned.
     """
-    import itertools
-
     from exportdiff.judging.checks.compare.deviating import Altered
     from exportdiff.judging.checks.compare.ordinary import unlike_states
     from exportdiff.judging.checks.guards.deviations import BrokenByRefusal, WrongAnswer
@@ -115,7 +114,7 @@ def state_is_not_set_back(compared: Comparison) -> bool:
             break
         ran |= any(each is not None and each.failure is None for each in (made.call, made.then))
     states = [*([eager.before] if eager.before else []), *(call.state for call in eager.calls)]
-    return ran and any(any(unlike_states(one, other)) for one, other in itertools.pairwise(states))
+    return ran and any(any(unlike_states(one, other)) for one, other in pairwise(states))
 
 
 @backend.limit(

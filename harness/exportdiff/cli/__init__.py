@@ -86,7 +86,7 @@ class _Parser(argparse.ArgumentParser):
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command, and return its exit code (``exit_codes.ALL_COMMANDS``)."""
-    # Before Python ends, it would look for garbage among the objects of torch: for a second.
+    # When Python ends, it searches all objects for garbage. With torch, that takes a second.
     atexit.register(gc.freeze)
     try:
         pathlib.Path.cwd()

@@ -55,15 +55,15 @@ def _replaced(weights: str) -> Idiom:
     )
 
 
-def _pruned(statement: str) -> Idiom:
-    """A pruned layer."""
+def _pruned(statement: str, *, computes: bool = True) -> Idiom:
+    """A pruned layer; ``computes``: whether its weight stays the product with the mask."""
     return Idiom(
         "$t = self.head($x.reshape(-1, 1).expand(-1, 2)).view($x.shape)",
         lambda b, n: 2 * b + 1,
         init=joined("self.head = nn.Linear(2, 1)", statement),
         imports=_PRUNE,
         random=True,
-        computes="prune.remove" not in statement,
+        computes=computes,
         trains=True,
         dtypes=_F32,
     )
@@ -280,7 +280,8 @@ TABLE: dict[str, Kind] = {
                 """
                     prune.l1_unstructured(self.head, "weight", amount=1)
                     prune.remove(self.head, "weight")
-                """
+                """,
+                computes=False,
             ),
             _pruned('prune.ln_structured(self.head, "weight", amount=1, n=2, dim=1)'),
         ),

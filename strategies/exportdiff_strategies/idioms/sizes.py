@@ -70,6 +70,7 @@ TABLE: dict[str, Kind] = {
                 lambda b, n: 2 * b + 1,
                 preamble=_MODE,
                 imports=_ENUM,
+                reads_mode=True,
             ),
             Idiom(
                 "$t = $x * extra[0, 1].sum()",
@@ -142,6 +143,7 @@ TABLE: dict[str, Kind] = {
                         $t = $x + 1
                 """,
                 lambda b, n: 2 * b + 1,
+                reads_mode=True,
             ),
             Idiom(
                 """

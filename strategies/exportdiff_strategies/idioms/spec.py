@@ -57,6 +57,8 @@ class Idiom:
     """Whether the result never requires grad."""
     autograd: bool = False
     """Whether it computes or changes gradients, which inference mode does not allow."""
+    reads_mode: bool = False
+    """Whether ``body`` branches on ``self.training``."""
     stateful: bool = False
     """Whether a second run in one call, as a checkpoint makes, has further effects."""
     most: int = 64

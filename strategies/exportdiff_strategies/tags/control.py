@@ -46,7 +46,7 @@ TABLE: dict[str, Tag] = {
         _CONDITIONS["training"],
         lambda p: (
             has_condition("training")(p)
-            or p.has(ir.UseIdiom, lambda n: "self.training" in KINDS[n.kind].idioms[n.number].body)
+            or p.has(ir.UseIdiom, lambda n: KINDS[n.kind].idioms[n.number].reads_mode)
         ),
     ),
     "control.else": Tag("a branch with an else", has_node(ir.If, lambda s: s.orelse)),

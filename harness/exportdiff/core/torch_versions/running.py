@@ -35,6 +35,10 @@ DYNAMIC_SHAPES_CLASSES: tuple[type, ...] = tuple(
 """The classes of torch that export accepts as dynamic shapes, in addition to containers."""
 
 
+SHAPES_COLLECTION: type | tuple[()] = getattr(torch.export, "ShapesCollection", ())
+"""The class of dynamic shapes that names tensors instead of arguments. Empty on a torch that lacks it."""
+
+
 def nothing_compiled() -> AbstractContextManager[object]:
     """Do not compile ``torch.cond`` and similar operators in the block. Without stances, disables Dynamo."""
     if not hasattr(torch.compiler, "set_stance"):

@@ -29,8 +29,8 @@ MINIMIZED = 3
 """The time for minimizing all findings, as a multiple of the time for one: workers minimize several at a
 time, and many findings need less than their limit."""
 
-LAST_PART = 3
-"""A campaign with findings uses a third of its time at most to minimize them."""
+MINIMIZING_PART = 3
+"""A campaign with findings keeps the last third of its time, at most, for minimizing them."""
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,7 @@ class CampaignSettings:
         """The seconds at the end that are kept for minimizing, if there is a finding and a time limit."""
         if self.seconds is None or not self.minimize_seconds:
             return 0.0
-        return min(self.minimize_total, self.seconds / LAST_PART)
+        return min(self.minimize_total, self.seconds / MINIMIZING_PART)
 
     def indices(self) -> Iterator[int]:
         """Return the indices of the examples in this shard, in order."""

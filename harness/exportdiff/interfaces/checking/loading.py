@@ -19,7 +19,7 @@ from torch import nn
 
 from exportdiff.core.case import OPTIONAL_FUNCTIONS, Built, Case, InvalidFactory
 from exportdiff.core.errors import UsageError
-from exportdiff.core.torch_versions.running import DYNAMIC_SHAPES_CLASSES
+from exportdiff.core.torch_versions.running import DYNAMIC_SHAPES_CLASSES, SHAPES_COLLECTION
 from exportdiff.interfaces.checking.given import NOTHING
 from exportdiff.interfaces.checking.identifying import identity
 from exportdiff.interfaces.checking.input_files import read_inputs
@@ -92,7 +92,7 @@ def case_of(
         refuse_wrapped(model, "the model")
         written = name or type(model).__name__
         make = _copier(model, args, dict(kwargs or {}))
-        dynamic_shapes = _by_name(dynamic_shapes, model, args, kwargs)
+        dynamic_shapes = _by_argument(dynamic_shapes, model, args, kwargs)
     elif callable(model):
         written = name or getattr(model, "__name__", type(model).__name__)
         make = _completed(model, args, dict(kwargs or {}))
@@ -104,9 +104,9 @@ def case_of(
     return replace(case, identity=identity(check(case, None).model, model))
 
 
-def _by_name(shapes: object, model: nn.Module, args: tuple[Any, ...], kwargs: object) -> object:
-    """Return what a ShapesCollection says by argument. It knows the tensors themselves, which are copied."""
-    if type(shapes).__name__ != "ShapesCollection":
+def _by_argument(shapes: object, model: nn.Module, args: tuple[Any, ...], kwargs: object) -> object:
+    """Return the shapes of a ShapesCollection by argument: it names tensors, and copies are exported."""
+    if not isinstance(shapes, SHAPES_COLLECTION):
         return shapes
     collected: Any = shapes
     try:
