@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import os
 import pathlib
@@ -22,6 +23,7 @@ from exportdiff.interfaces.suites.journal import Journal
 from exportdiff.interfaces.suites.judged_call import CallOutcome, JudgedCall, Place, Subject, Unjudgeable
 from exportdiff.interfaces.suites.recorder import Recorder
 from exportdiff.interfaces.suites.tally import SuiteTally, tally
+from exportdiff.runtime.paths import backends
 from support.schemas import validator
 
 pytest_plugins = ["pytester"]
@@ -56,6 +58,11 @@ class Asks(nn.Module):
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         return x + 2 if torch.compiler.is_exporting() else x + 1
+
+
+class AsksWhenCompiled(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x + 2 if torch.compiler.is_compiling() else x + 1
 
 
 class Branches(nn.Module):
@@ -177,6 +184,84 @@ def test_only_tensors_on_cuda_need_a_process_that_can_use_it(
     assert [row.call.outcome for row in suite.rows] == outcomes
 
 
+class Compares(nn.Module):
+    """Compiles a model of its own when it is called."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        inner = torch.compile(nn.Tanh(), backend="eager")
+        return torch.as_tensor(inner(x)) - x.tanh()
+
+
+def test_a_compiled_model_is_judged_at_its_first_call(tmp_path: pathlib.Path) -> None:
+    original = torch._dynamo.eval_frame.OptimizedModule.__call__
+
+    def body() -> None:
+        compiled = torch.compile(AsksWhenCompiled(), backend="eager")
+        compiled(torch.ones(2))
+        compiled(torch.ones(3))
+        torch.compile(nn.ReLU())
+        torch.compile(nn.ReLU(), disable=True)(torch.ones(2))
+        torch.compile(lambda x: x, backend="eager")(torch.ones(2))
+        for options in ({"fullgraph": True, "backend": "eager"}, {"backend": "aot_eager"}):
+            torch.compile(nn.Tanh(), **options)(torch.ones(2))
+        Compares()(torch.ones(2))
+
+    suite = recorded(tmp_path, body)
+    assert torch._dynamo.eval_frame.OptimizedModule.__call__ is original
+    rows = [
+        (row.call.subject.model, row.call.outcome, paths_of(row.call))
+        for row in suite.rows
+        if row.call.subject is not None
+    ]
+    assert sorted(rows) == [
+        ("AsksWhenCompiled", "new", ("compile:compiled",)),
+        ("Tanh", "agrees", ("compile:compiled",)),
+        ("Tanh", "agrees", ("compile:compiled", "compile:aot_eager")),
+        ("Tanh", "agrees", ("compile:fullgraph",)),
+    ]
+    (new,) = suite.of("new")
+    line = pathlib.Path(__file__).read_text(encoding="utf-8").splitlines()[new.call.place.line - 1]
+    assert line.strip() == 'compiled = torch.compile(AsksWhenCompiled(), backend="eager")'
+
+
+def paths_of(call: JudgedCall) -> tuple[str, ...]:
+    return tuple(each.path.without_device for each in call.report.paths) if call.report else ()
+
+
+def test_an_export_to_onnx_is_one_call(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    exported = []
+
+    def export_to_onnx(
+        model: nn.Module, args: tuple[Any, ...], f: str | None = None, **options: object
+    ) -> None:
+        exported.append(torch.export.export(model, args))
+
+    options = ("dynamo", "optimize", "external_data", "dynamic_shapes", "kwargs")
+    signature = inspect.Signature(
+        [
+            *list(inspect.signature(export_to_onnx).parameters.values())[:3],
+            *(inspect.Parameter(each, inspect.Parameter.KEYWORD_ONLY, default=None) for each in options),
+        ]
+    )
+    monkeypatch.setattr(export_to_onnx, "__signature__", signature, raising=False)
+    monkeypatch.setattr(torch.onnx, "export", export_to_onnx)
+
+    def body() -> None:
+        torch.onnx.export(nn.ReLU(), (torch.ones(2),), dynamo=True, optimize=True)
+        torch.onnx.export(nn.ReLU(), (torch.ones(2),), dynamo=False)
+
+    suite = recorded(tmp_path, body)
+    assert len(exported) == 2
+    assert {row.call.place.api for row in suite.rows} == {"torch.onnx.export"}
+    judged, unjudged = suite.rows
+    assert unjudged.call.why_not is not None
+    assert unjudged.call.why_not.reason == "torch.onnx.export without dynamo uses TorchScript"
+    if backends.lacking("onnx"):
+        assert judged.call.why_not is not None and judged.call.why_not.reason == "a package is missing"
+    else:
+        assert paths_of(judged.call) == ("nonstrict:module", "nonstrict+decompose:module", "onnx:program")
+
+
 def test_a_call_whose_process_answered_nothing_is_counted() -> None:
     place = Place("torch.export.export", "test_a.py", 1, "test_a.py::test")
     lost = JudgedCall(place, None, unjudgeable=Unjudgeable("its process ended", "SIGSEGV"))
@@ -218,7 +303,7 @@ def test_pytest_prints_a_section_and_ends_as_before(pytester: pytest.Pytester) -
             "differences that no known bug explains: 1",
             "outputs mismatch on nonstrict:module@cpu *",
             "    at test_asks.py:11 (test_asks.py::test_it)",
-            "1 call of export, 1 different, 1 judged (100%)*",
+            "1 call, 1 different, 1 judged (100%)*",
         ]
     )
     (row,) = json.loads((pytester.path / "out.json").read_text())["rows"]
@@ -236,7 +321,7 @@ def test_any_command_is_judged(
     assert main(["judge", *options, "--", sys.executable, "suite.py"]) == 0
     printed = capfd.readouterr().out
     assert printed.startswith("the environment has its own\nthe suite is done\n")
-    assert "1 call of export, 1 different, 1 judged (100%)" in printed
+    assert "1 call, 1 different, 1 judged (100%)" in printed
     (row,) = json.loads(pathlib.Path("out.json").read_text())["rows"]
     assert (row["file"], row["line"], row["outcome"]) == ("suite.py", 12, "agrees")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from exportdiff.interfaces.reports.text import headline, wrapped
+from exportdiff.interfaces.suites.apis import APIS
 from exportdiff.interfaces.wording import counted, span
 
 if TYPE_CHECKING:
@@ -117,11 +118,11 @@ def _listed(places: list[str]) -> str:
 def _counts(tally: SuiteTally) -> Iterator[str]:
     different, judged = len(tally.rows), tally.judged
     if not different:
-        yield "the command did not call torch.export.export, so nothing was compared"
+        yield f"the command called none of {', '.join(map(str, APIS))}, so nothing was compared"
         return
     seconds = sum(each.call.seconds for each in tally.rows)
     share = f"{judged} judged ({judged / different:.0%})"
-    yield f"{counted(tally.calls, 'call')} of export, {different} different, {share} in {span(seconds)}"
+    yield f"{counted(tally.calls, 'call')}, {different} different, {share} in {span(seconds)}"
     names: dict[CallOutcome, str] = {
         "agrees": "agree with eager",
         "refused": "refused by torch",

@@ -21,6 +21,8 @@ Reason: TypeAlias = Literal[
     "made with fake_tensor_propagate_real_tensors, which is for debugging",
     "the model or its inputs cannot be copied",
     "the arguments are not those of an export",
+    "torch.onnx.export without dynamo uses TorchScript",
+    "a package is missing",
     "tensors on CUDA: the copy of a process cannot use them",
     "eager raises, or disagrees with itself",
     "no path can judge it",

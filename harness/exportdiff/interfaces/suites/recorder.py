@@ -7,34 +7,32 @@ import functools
 import importlib
 import inspect
 import os
-import pathlib
 import sys
-import sysconfig
+import threading
 import traceback
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from exportdiff.core.own_code import PACKAGE
-from exportdiff.core.torch_versions.names import torch_folder
+from exportdiff.interfaces.suites.after_import import after_import
 from exportdiff.interfaces.suites.apis import APIS
-from exportdiff.interfaces.suites.judged_call import JudgedCall, Place, Subject, Unjudgeable
+from exportdiff.interfaces.suites.first_calls import FirstCalls
+from exportdiff.interfaces.suites.judged_call import JudgedCall, Subject, Unjudgeable
+from exportdiff.interfaces.suites.seen import Seen, place_of
 from exportdiff.runtime.processes.child import Death
 from exportdiff.runtime.processes.copied import Copy
 from exportdiff.runtime.processes.limits import Limits, most_of_the_machine
 from exportdiff.runtime.processes.processors import processors
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from types import FrameType
+    from collections.abc import Callable, Iterator
 
     from exportdiff.interfaces.checking.path_choice import Paths
     from exportdiff.interfaces.checking.report import Report
     from exportdiff.interfaces.suites.apis import Api
     from exportdiff.interfaces.suites.journal import Journal
+    from exportdiff.interfaces.suites.judged_call import Place
     from exportdiff.runtime.processes.copied import Answer, CopyResult
 
-RUNNING_TEST = "PYTEST_CURRENT_TEST"
-"""The environment variable in which pytest names the running test."""
 PAUSE = 0.05
 """Seconds between two looks for a call that was judged."""
 
@@ -51,22 +49,30 @@ class Recorder:
         self._pid = os.getpid()  # a fork of this process records nothing
         self._running: list[Copy] = []
         self._replaced: list[tuple[dict[str, Any], str, object]] = []
+        self._first_calls = FirstCalls()
+        self._inside = _Inside()
 
     def install(self) -> None:
         """Replace the functions, also in modules that have imported them already."""
         self._held = self.journal.hold()
         for api in APIS:
-            original = getattr(importlib.import_module(api.module), api.name)
-            recorded = self._recorded(api, original)
-            for module in list(sys.modules.values()):
-                names = getattr(module, "__dict__", {})
-                for name in [name for name, value in list(names.items()) if value is original]:
-                    self._replaced.append((names, name, original))
-                    names[name] = recorded
+            after_import(api.module, functools.partial(self._replace, api))
+
+    def _replace(self, api: Api) -> None:
+        if os.getpid() != self._pid:
+            return
+        original = getattr(sys.modules[api.module], api.name)
+        recorded = self._recorded(api, original)
+        for module in list(sys.modules.values()):
+            names = getattr(module, "__dict__", {})
+            for name in [name for name, value in list(names.items()) if value is original]:
+                self._replaced.append((names, name, original))
+                names[name] = recorded
 
     def remove(self) -> None:
         """Restore the functions. What modules have imported in the meantime records nothing any more."""
         self._pid = 0
+        self._first_calls.remove()
         while self._replaced:
             names, name, original = self._replaced.pop()
             names[name] = original
@@ -92,37 +98,39 @@ class Recorder:
 
         @functools.wraps(original)
         def function(*args: Any, **kwargs: Any) -> object:
-            if os.getpid() == self._pid:
-                self._see(api, signature, args, kwargs, sys._getframe(1))
-            return original(*args, **kwargs)
+            if os.getpid() != self._pid or self._inside.another:
+                return original(*args, **kwargs)
+            seen = Seen(api, place_of(api, sys._getframe(1)), signature, args, kwargs)
+            if not api.at_first_call:
+                self._see(seen)
+            with self._inside.one():
+                result = original(*args, **kwargs)
+            if api.at_first_call:
+                self._first_calls.tell(result, functools.partial(self._see_call, seen))
+            return result
 
         return function
 
-    def _see(
-        self,
-        api: Api,
-        signature: inspect.Signature,
-        args: tuple[Any, ...],
-        kwargs: dict[str, Any],
-        frame: FrameType,
-    ) -> None:
-        place = Place(str(api), "", 0)
+    def _see_call(self, seen: Seen, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        if os.getpid() == self._pid:
+            self._see(replace(seen, inputs={"args": args, "kwargs": kwargs}))
+
+    def _see(self, seen: Seen) -> None:
         try:
             # Imported once, and not in each copy. The call itself imports what this needs of torch.
             importlib.import_module("exportdiff.interfaces.suites.judging")
             self._wait_for_a_processor()
-            place = _place(api, frame)
 
             def task(answer: Answer) -> None:
-                _judge(self, api, signature, args, kwargs, place, answer)
+                _judge(self, seen, answer)
 
-            finish = functools.partial(_write, self.journal, place)
+            finish = functools.partial(_write, self.journal, seen.place)
             limits = Limits(memory=most_of_the_machine())
             self._running.append(Copy(task, finish, self._seconds, limits))
         except Exception:  # the suite goes on as if nobody looked
             why = Unjudgeable("an error of exportdiff", traceback.format_exc())
             with contextlib.suppress(OSError):
-                self.journal.write(JudgedCall(place, None, unjudgeable=why))
+                self.journal.write(JudgedCall(seen.place, None, unjudgeable=why))
 
     def _wait_for_a_processor(self) -> None:
         while len(self._running) >= processors():
@@ -131,27 +139,30 @@ class Recorder:
                 self._running[0].wait(PAUSE)
 
 
-def _judge(
-    recorder: Recorder,
-    api: Api,
-    signature: inspect.Signature,
-    args: tuple[Any, ...],
-    kwargs: dict[str, Any],
-    place: Place,
-    answer: Answer,
-) -> None:
+class _Inside(threading.local):
+    """Whether this thread runs a recorded function: torch.onnx.export calls torch.export.export itself."""
+
+    another = False
+
+    @contextlib.contextmanager
+    def one(self) -> Iterator[None]:
+        self.another = True
+        try:
+            yield
+        finally:
+            self.another = False
+
+
+def _judge(recorder: Recorder, seen: Seen, answer: Answer) -> None:
     """Judge a call, in the copy of the process."""
     from exportdiff.interfaces.suites.judging import judge_call
     from exportdiff.interfaces.suites.subjects import subject_of
 
-    try:
-        bound = signature.bind(*args, **kwargs)
-    except TypeError as error:
-        answer(Unjudgeable("the arguments are not those of an export", str(error)))
+    call = seen.read()
+    if isinstance(call, Unjudgeable):
+        answer(call)
         return
-    bound.apply_defaults()
-    call = api.read(bound.arguments)
-    subject = subject_of(call, place)
+    subject = subject_of(call, seen.place)
     answer(subject)
     if not recorder.journal.claim(subject.key):
         answer(None)
@@ -187,26 +198,3 @@ def _why(result: CopyResult) -> Unjudgeable:
         return Unjudgeable("the time limit was reached" if hang else "its process ended", result.end.reason)
     error = str(result.end.error) if result.end is not None else "its process answered nothing"
     return Unjudgeable("an error of exportdiff", error)
-
-
-def _place(api: Api, frame: FrameType) -> Place:
-    """Return the innermost line outside of torch, of Python's library, and of exportdiff."""
-    found: FrameType | None = frame
-    while found is not None and _is_of_a_library(found.f_code.co_filename):
-        found = found.f_back
-    if found is None:
-        found = frame
-    file = pathlib.Path(found.f_code.co_filename)
-    folder = pathlib.Path.cwd()
-    shown = file.relative_to(folder) if file.is_relative_to(folder) else file
-    test = os.environ.get(RUNNING_TEST, "").rpartition(" ")[0]
-    return Place(str(api), str(shown), found.f_lineno, test)
-
-
-@functools.cache
-def _is_of_a_library(file: str) -> bool:
-    folders = (str(torch_folder()), sysconfig.get_path("stdlib"), str(PACKAGE))
-    installed = (sysconfig.get_path("purelib"), sysconfig.get_path("platlib"))
-    if file.startswith(("<", folders[0], folders[2])):
-        return True
-    return file.startswith(folders[1]) and not file.startswith(installed)
