@@ -256,3 +256,41 @@ def test_the_order_of_programs_does_not_matter() -> None:
     torch.manual_seed(0)
     paths = select_paths(["nonstrict:*", "strict:module"])
     assert [unexplained(name, verdict(name, paths)) for name in shuffled] == [[]] * len(shuffled)
+
+
+EXPORTED_BEFORE = """
+class Part(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(3, 3)
+
+    def forward(self, x):
+        return self.linear(x) + x.shape[0]
+
+
+def make():
+    args = (torch.ones(2, 3),)
+    shapes = {"x": {0: torch.export.Dim.DYNAMIC}}
+    return torch.export.export(Part(), args, dynamic_shapes=shapes).module(), args
+"""
+
+LAZY = """
+class Model(nn.modules.lazy.LazyModuleMixin, nn.Module):
+    def initialize_parameters(self, x):
+        pass
+
+    def forward(self, x):
+        return x + 1
+
+
+def make():
+    return Model(), (torch.ones(2),)
+"""
+
+
+@pytest.mark.parametrize("source", [EXPORTED_BEFORE, LAZY], ids=["a module of an export", "a lazy module"])
+def test_models_that_torch_makes_or_completes_show_nothing(source: str) -> None:
+    case = case_from_source(f"import torch\nfrom torch import nn\n{source}")
+    verdict = judge(case, select_paths(["nonstrict:module", "nonstrict:unflatten"]))
+    assert verdict.findings == ()
+    assert [each.outcome for each in verdict.paths] == ["agrees", "agrees"], verdict.invalid_reason

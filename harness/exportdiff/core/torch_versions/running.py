@@ -12,12 +12,19 @@ from unittest import mock
 import torch
 from torch._dynamo import guards
 from torch._export import utils as export_utils
+from torch.export import _unlift
 from torch.export.graph_signature import OutputKind
 from torch.utils import _pytree
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from types import ModuleType
+
+
+def _all_of(module: ModuleType, *names: str) -> tuple[Any, ...]:
+    """Return the values of those names that a module has."""
+    return tuple(getattr(module, name) for name in names if hasattr(module, name))
+
 
 WRITTEN_BACK = frozenset(
     kind
@@ -27,16 +34,17 @@ WRITTEN_BACK = frozenset(
 """The kinds of outputs that are written back. A torch that lacks one does not write back such outputs."""
 
 
-DYNAMIC_SHAPES_CLASSES: tuple[type, ...] = tuple(
-    kind
-    for name in ("ShapesCollection", "AdditionalInputs")
-    if (kind := getattr(torch.export, name, None)) is not None
-)
+DYNAMIC_SHAPES_CLASSES: tuple[type, ...] = _all_of(torch.export, "ShapesCollection", "AdditionalInputs")
 """The classes of torch that export accepts as dynamic shapes, in addition to containers."""
 
 
 SHAPES_COLLECTION: type | tuple[()] = getattr(torch.export, "ShapesCollection", ())
 """The class of dynamic shapes that names tensors instead of arguments. Empty on a torch that lacks it."""
+
+
+INLINED_MODULES: tuple[type, ...] = (torch.fx.GraphModule, *_all_of(_unlift, "GuardsFn"))
+"""The classes of modules that export traces like functions: graphs, and the checks of ``ep.module()``. Older
+versions have no class for these checks."""
 
 
 def nothing_compiled() -> AbstractContextManager[object]:

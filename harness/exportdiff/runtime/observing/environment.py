@@ -134,11 +134,12 @@ def _count_hooks(module: nn.Module) -> int:
     return sum(len(getattr(module, name, ())) for name in _HOOKS)
 
 
-_STANDARD = frozenset(nn.Module().__dict__)
+# The last two are those of a lazy module, which removes them at its first call (torch/nn/modules/lazy.py).
+_STANDARD = frozenset((*nn.Module().__dict__, "_load_hook", "_initialize_hook"))
 
 
 def _is_own(name: str, value: object) -> bool:
-    """Whether nn.Module itself has the attribute; a scripted module keeps each method that was looked up."""
+    """Whether torch adds the attribute to modules; a scripted one keeps each method that was looked up."""
     return name in _STANDARD or isinstance(value, torch.ScriptMethod)
 
 

@@ -26,7 +26,7 @@ class Hierarchy:
     first: Mapping[str, str]
     """All names of all modules, in order; for each the first name of that module."""
     inlined: frozenset[str] = frozenset()
-    """First names of the modules that are traced like functions: ``fx.GraphModule``, compiled modules."""
+    """First names of the modules that are traced like functions: graphs, their checks, compiled modules."""
     persistent: frozenset[str] = frozenset()
     """Names of the parameters and buffers that belong to the state dict."""
     visits: tuple[Visit, ...] = ()

@@ -135,8 +135,16 @@ def _fits(ours: Sequence[_Tree], theirs: Sequence[_Tree], *, all_needed: bool) -
     return len(theirs) in reached
 
 
+def _is_graph(hierarchy: Hierarchy) -> bool:
+    """Whether the model is a graph, such as ``ep.module()``: its operators keep the calls that an earlier
+    export recorded."""
+    return "" in hierarchy.inlined
+
+
 def recorded_calls(hierarchy: Hierarchy, listing: Listing) -> Iterator[Evidence]:
     """Compare the calls that the exported graph records with eager's."""
+    if _is_graph(hierarchy):
+        return
     frames = [frames for step in listing.steps for frames in (step.frames or (), *step.inside)]
     names = dict.fromkeys(frame.module for each in frames for frame in each)
     if unknown := [name for name in names if name not in hierarchy.named]:
@@ -168,7 +176,7 @@ def made_calls(hierarchy: Hierarchy, rebuilt: Rebuilt) -> Iterator[Evidence]:
     A call of a module that eager does not have is reported as a difference of the modules instead.
     """
     first = hierarchy.named
-    if any(name not in first for name, _ in rebuilt.calls):
+    if _is_graph(hierarchy) or any(name not in first for name, _ in rebuilt.calls):
         return
     theirs = _forest([Visit(first[name], within, True) for name, within in rebuilt.calls], hierarchy)
     ours = _forest(hierarchy.visits, hierarchy)

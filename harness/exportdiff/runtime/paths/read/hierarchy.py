@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 from unittest import mock
 
 import torch
-from torch import fx, nn
+from torch import nn
 from torch._C._autograd import _get_sequence_nr as sequence_number
 from torch._dynamo.eval_frame import OptimizedModule
 from torch.nn.utils import parametrize
 
+from exportdiff.core.torch_versions.running import INLINED_MODULES
 from exportdiff.runtime.observing.autograd_history import node_of
 from exportdiff.runtime.observing.environment import mode_of, names_of_unregistered
 from exportdiff.runtime.observing.graphs import Hierarchy, Visit
@@ -104,7 +105,7 @@ class CallRecorder:
             inlined=frozenset(
                 name
                 for module, name in self._names.items()
-                if isinstance(module, fx.GraphModule) or name in self._compiled
+                if isinstance(module, INLINED_MODULES) or name in self._compiled
             ),
             passed_on=self._passed_on,
             persistent=frozenset(self._persistent),

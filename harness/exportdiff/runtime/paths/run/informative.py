@@ -111,8 +111,6 @@ def informative_calls(case: Case, device: str, level: Level, keys: tuple[Key, ..
             start, python = Checkpoint(model), PythonState(model)
             by_key = {one.key: one for one in examples.deviations(DEVIATIONS.keys(), "", model)}
         one = by_key[key] if key is not None else None
-        if one is not None:
-            one.prepare(model)
         done = _done(model, examples.with_deviation(one) if one else examples.fresh(), one, level)
         python.undo()
         if not start.restore():
@@ -131,11 +129,16 @@ def _finds_exchange(one: Deviation | None) -> bool:
 
 
 def _done(model: nn.Module, inputs: Inputs, one: Deviation | None, level: Level) -> object:
-    """Return the operators of a call, and its output without tensors; None if it raises."""
+    """Return the operators of a call, and its output without tensors; None if it raises.
+
+    A model may refuse what ``one`` does to it first, as ``ep.module()`` refuses ``eval()``.
+    """
     seed(0)
     # Otherwise torch.cond and similar operators compile, which takes long and hides their operators.
     with restore_modes(), capture_output(), nothing_compiled():
         try:
+            if one is not None:
+                one.prepare(model)
             with one.context() if one else nullcontext(), _RECORDERS[level]() as recording:
                 outputs = model(*inputs.args, **inputs.kwargs)
         except Exception:
