@@ -157,9 +157,9 @@ def test_the_output_names_the_program(folder: pathlib.Path, capsys: pytest.Captu
     ("options", "says"),
     [
         (["--program", "none.pt2"], "--program none.pt2: there is no such file"),
-        (["--program", "net.pte"], "reads no .pte files"),
+        (["--program", "net.pte"], "--program net.pte: there is no such file"),
         (["--program", "folder.pt2"], "it is a folder"),
-        (["--program", "net.py"], "the name of such a file ends in .pt2 or .onnx"),
+        (["--program", "net.py"], "the name of such a file ends in .pt2 or .onnx or .pte"),
         (["--program", "broken.pt2"], "it is no file of torch.export.save"),
         (["--program", "broken.pt2", "--minimize", "9s"], "--minimize cannot be combined with --program"),
         (["--paths", "file:module"], "runs a saved program: give one with exportdiff check --program"),

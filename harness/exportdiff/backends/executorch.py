@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from exportdiff.judging.exemptions.backend import Backend
 
 if TYPE_CHECKING:
+    import pathlib
     from collections.abc import Callable, Sequence
 
     from exportdiff.judging.exemptions.limits.limit import Comparison
@@ -200,6 +201,32 @@ def xnnpack(ep: Any) -> Callable[..., object]:
     return _method(ep, edge.to_executorch(_config(edge)), "forward")
 
 
+@backend.saved
+def saved(path: pathlib.Path, model: Any, result: Any) -> Callable[..., object]:
+    """A .pte file that somebody else has made; executorch.runtime calls its method forward."""
+    import torch
+    from executorch.runtime import Runtime
+
+    from exportdiff.runtime.paths.flat_results import in_containers
+
+    program = Runtime.get().load_program(path)
+    method = program.load_method("forward")
+    wanted = method.metadata.num_inputs()
+    names: dict[str, None] = {}
+
+    def run(*args: Any, **kwargs: Any) -> object:
+        # The first call is the example. The file has its keyword arguments in the order of the export.
+        names.update(dict.fromkeys(kwargs))
+        leaves = torch.utils._pytree.tree_leaves((args, {name: kwargs[name] for name in names}))
+        tensors = [leaf for leaf in leaves if isinstance(leaf, torch.Tensor)]
+        given = next((each for each in (leaves, tensors) if len(each) == wanted), None)
+        if given is None:
+            raise ValueError(f"the file has {wanted} inputs, the call has {len(leaves)}")
+        return in_containers(list(method.execute([_given(leaf) for leaf in given])), result)
+
+    return run
+
+
 def _lowered(ep: Any) -> Any:
     """Bound dynamic sizes by 64 where the export does not: ExecuTorch plans memory for the largest size.
 
@@ -270,25 +297,29 @@ def _method(ep: Any, made: Any, name: str, before: str = "") -> Callable[..., ob
 
 
 def _called(ep: Any, execute: Callable[[Sequence[Any]], Any], kept: object) -> Callable[..., object]:
-    """Give a flat list of contiguous inputs, as the runtime demands; ``kept``: what must not be freed."""
+    """Give a flat list of inputs, as the runtime demands; ``kept``: what must not be freed."""
     import torch
 
     names = ep.call_spec.in_spec.child(1).context
 
-    def given(leaf: Any) -> Any:
-        if not isinstance(leaf, torch.Tensor):
-            return leaf
-        leaf = leaf.detach()
-        last = leaf.dim() == 4 and leaf.is_contiguous(memory_format=torch.channels_last)
-        return leaf if last else leaf.contiguous()
-
     def run(*args: Any, **kwargs: Any) -> object:
         ordered = {name: kwargs[name] for name in names}
         leaves = torch.utils._pytree.tree_leaves((args, ordered))
-        outputs = list(execute([given(leaf) for leaf in leaves]))
+        outputs = list(execute([_given(leaf) for leaf in leaves]))
         assert kept is not None  # naming it here is what keeps it
         if len(outputs) != ep.call_spec.out_spec.num_leaves:
             return outputs
         return torch.utils._pytree.tree_unflatten(outputs, ep.call_spec.out_spec)
 
     return run
+
+
+def _given(leaf: Any) -> Any:
+    """Return a tensor as the runtime takes it: contiguous, and without gradients."""
+    import torch
+
+    if not isinstance(leaf, torch.Tensor):
+        return leaf
+    leaf = leaf.detach()
+    last = leaf.dim() == 4 and leaf.is_contiguous(memory_format=torch.channels_last)
+    return leaf if last else leaf.contiguous()

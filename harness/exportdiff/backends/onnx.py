@@ -105,24 +105,16 @@ def saved(path: pathlib.Path, model: Any, result: Any) -> Callable[..., object]:
     import onnxruntime
     import torch
 
+    from exportdiff.runtime.paths.flat_results import in_containers
+
     session = onnxruntime.InferenceSession(path)
     wanted = [each.name for each in session.get_inputs()]
-    leaves, structure = torch.utils._pytree.tree_flatten(result)
 
     def run(*args: Any, **kwargs: Any) -> object:
         made = session.run(None, _fed(wanted, _named_leaves(model, args, kwargs)))
-        given = [torch.from_numpy(each) if hasattr(each, "dtype") else each for each in made]
-        tensors = sum(isinstance(leaf, torch.Tensor) for leaf in leaves)
-        if len(given) not in (tensors, len(leaves)):
-            return given  # that is a difference
-        rest = iter(given)
-        every = len(given) == len(leaves)
-        filled = [next(rest) if every or isinstance(leaf, torch.Tensor) else leaf for leaf in leaves]
-        numbers = [
-            each.item() if isinstance(leaf, int | float) and each is not leaf else each
-            for leaf, each in zip(leaves, filled, strict=True)
-        ]
-        return torch.utils._pytree.tree_unflatten(numbers, structure)
+        return in_containers(
+            [torch.from_numpy(each) if hasattr(each, "dtype") else each for each in made], result
+        )
 
     return run
 

@@ -87,9 +87,9 @@ def add(commands: Subparsers) -> None:
         "--program",
         type=pathlib.Path,
         metavar="FILE",
-        help="judge a program that was exported before: a .pt2 file of torch.export.save, or a .onnx file. "
+        help="judge what was exported before: a .pt2 file of torch.export.save, a .onnx file or a .pte file. "
         "--paths can choose among file:module and file:unflatten (default: both); a .onnx file has the path "
-        "onnx:saved",
+        "onnx:saved, a .pte file the path executorch:saved",
     )
     parser.add_argument(
         "--inputs",

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from exportdiff.core.tolerance import Tolerance
 
-PROGRAMS = {".pt2": "file:*", ".onnx": "onnx:saved"}
+PROGRAMS = {".pt2": "file:*", ".onnx": "onnx:saved", ".pte": "executorch:saved"}
 """By the suffix of a saved program: the pattern of the paths that run it."""
 INPUTS = (".safetensors", ".npz", ".pt")
 """The suffixes of files with inputs."""
@@ -66,11 +66,6 @@ class Given:
 
     def check(self) -> None:
         """Raise UsageError if it can be seen from outside that a file is wrong."""
-        if self.program is not None and self.program.suffix == ".pte":
-            raise UsageError(
-                f"--program {self.program}: exportdiff reads no .pte files; give the .pt2 file of the same "
-                "model, or judge its lowering with --paths 'executorch:*'"
-            )
         if self.program is not None:
             _check_file("--program", self.program, PROGRAMS)
         if self.inputs is not None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from exportdiff.core.errors import UsageError
 from exportdiff.core.saved_program import SavedProgram
+from exportdiff.interfaces.checking.executorch_files import check_pte
 from exportdiff.interfaces.checking.onnx_files import check_onnx, weights_of_onnx
 from exportdiff.interfaces.checking.program_sizes import with_sizes
 from exportdiff.interfaces.checking.program_weights import (
@@ -34,6 +35,8 @@ def with_program(case: Case, file: pathlib.Path, written: pathlib.Path) -> Case:
     """
     if file.suffix == ".onnx":
         return _with_onnx(case, file, written)
+    if file.suffix == ".pte":
+        return _with_pte(case, file, written)
     program = read_program(file, written)
     if draws_weights(case):
         case = _with_weights(case, state_of(program), written)
@@ -55,6 +58,16 @@ def _with_onnx(case: Case, file: pathlib.Path, written: pathlib.Path) -> Case:
                 "exported"
             )
         case = _with_weights(case, weights, written)
+    return replace(case, program=SavedProgram(file))
+
+
+def _with_pte(case: Case, file: pathlib.Path, written: pathlib.Path) -> Case:
+    check_pte(file, written)
+    if drawn := drawn_names(case):
+        raise UsageError(
+            f"--program {written}: {case.name} draws {drawn[0]!r} at random, and a .pte file has no names of "
+            "weights; let it return the weights that were exported"
+        )
     return replace(case, program=SavedProgram(file))
 
 
