@@ -164,6 +164,17 @@ def test_a_class_that_raises_is_named() -> None:
             observe(tensor)
 
 
+def test_a_class_whose_operators_raise_refuses_a_write() -> None:
+    class Doubling(TwoTensor):
+        @classmethod
+        def __torch_dispatch__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            return args[1] * 2
+
+    output: Any = Doubling(torch.ones(2), torch.ones(2))  # type: ignore[no-untyped-call]  # torch leaves it bare
+    (probe,) = mutation_probes({"output": output})
+    assert probe.refused
+
+
 def test_plain_tensors_have_no_parts() -> None:
     assert parts_of(torch.ones(2)) is None
     assert parts_of(nn.Parameter(torch.ones(2))) is None

@@ -118,10 +118,10 @@ def _snapshots(named: Mapping[str, torch.Tensor]) -> dict[str, TensorSnapshot]:
 
 def write_to(tensor: torch.Tensor) -> bool:
     """Change every value of a tensor in place; return whether it can be written to."""
-    target = tensor.detach()
     try:
+        target = tensor.detach()
         target.logical_not_() if target.dtype is torch.bool else target.add_(1)
-    except RuntimeError:
+    except Exception:  # a subclass raises whatever its operators raise
         return False
     return True
 
