@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
+import torch
 
 from exportdiff.core.case import Case
 from exportdiff.judging.verdict import judge
 from exportdiff.runtime.paths import parse
+from exportdiff.runtime.paths.transforms.threads import threaded
+from exportdiff.runtime.paths.transforms.training import differentiated
 
 TAUGHT = """
 class Model(nn.Module):
@@ -97,6 +100,29 @@ def signatures(case: Case, *paths: str) -> set[tuple[str, ...]]:
     return {finding.signature for finding in verdict.findings}
 
 
+COUNTING = """
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("count", torch.zeros(1))
+
+    def forward(self, x):
+        {write}
+        return x * self.count
+"""
+NORM = """
+from torch.utils.checkpoint import checkpoint
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.norm = nn.BatchNorm1d(3)
+
+    def forward(self, x):
+        return {call}
+"""
+
+
 @pytest.mark.parametrize("body", [TAUGHT, UNDER_NO_GRAD])
 def test_what_runs_under_no_grad_gets_no_gradient_after_decompositions(
     case: Callable[[str], Case], body: str
@@ -138,6 +164,25 @@ def test_right_models_are_trained_differentiated_and_called_in_threads(
 def test_threads_take_the_call_variants_of_each_other(case: Callable[[str], Case]) -> None:
     found = signatures(case(DOUBLED_THEN_MOVED), "nonstrict+preserve+threaded:unflatten")
     assert found == {("outputs", "mismatch", "value", "fresh")}
+
+
+@pytest.mark.parametrize(("statement", "expected"), [("add_(1)", [2, 3, 4]), ("clamp_(max=1)", [0, 0, 0])])
+@pytest.mark.parametrize("data", ["", ".data"])
+def test_calls_that_write_to_the_state_follow_one_another(
+    statement: str, expected: list[int], data: str, case: Callable[[str], Case]
+) -> None:
+    body = COUNTING.format(write=f"self.count{data}.{statement}")
+    results = threaded(case(body).build().model)(torch.ones(2))
+    assert [int(result[0]) for result in results] == expected
+
+
+def test_a_backward_pass_of_a_transform_leaves_the_statistics(case: Callable[[str], Case]) -> None:
+    statistics = []
+    for call in ("self.norm(x)", "checkpoint(self.norm, x, use_reentrant=False)"):
+        model = case(NORM.format(call=call)).build().model
+        differentiated(model)(torch.ones(2, 3))
+        statistics.append(model.state_dict())
+    assert all(map(torch.equal, *(each.values() for each in statistics)))
 
 
 def test_a_seed_that_only_eager_sets_says_nothing_about_threads(case: Callable[[str], Case]) -> None:

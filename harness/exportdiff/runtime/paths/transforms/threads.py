@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import copy
+import io
 import threading
 from typing import TYPE_CHECKING, Any
 
@@ -25,7 +26,8 @@ if TYPE_CHECKING:
 def threaded(module: nn.Module) -> nn.Module:
     """Two threads that call what runs at the same time get what they get from eager.
 
-    Not if a call changes the state, or draws random numbers: then the order of the threads decides.
+    If a call changes the state, the calls follow one another: the order of threads would decide. For the
+    same reason, a model that draws random numbers is not called again.
     """
 
     class Threaded(torch.nn.Module):
@@ -37,19 +39,27 @@ def threaded(module: nn.Module) -> nn.Module:
             first, *inputs = [copy.deepcopy((args, kwargs)) for _ in range(3)]
             # The first call may set a seed. The later ones set the same.
             self.module(*first[0], **first[1])
-            before = _versions(self.module), torch.get_rng_state()
+            before = _state(self.module), torch.get_rng_state()
             result = self.module(*args, **kwargs)
-            after = _versions(self.module), torch.get_rng_state()
-            if before[0] != after[0] or not torch.equal(before[1], after[1]):
+            after = _state(self.module), torch.get_rng_state()
+            if not torch.equal(before[1], after[1]):
                 return [result]
+            if before[0] != after[0]:
+                return [result, *(self.module(*other[0], **other[1]) for other in inputs)]
             return [result, *_in_threads(self.module, inputs)]
 
     return Threaded()
 
 
-def _versions(module: nn.Module) -> list[int]:
-    """Return a number for each tensor of the state that a write changes."""
-    return [t._version for store in (module.parameters, module.buffers) for t in store()]
+def _state(module: nn.Module) -> tuple[list[int], bytes]:
+    """Return what a write to the state changes: the versions of all tensors, and their values.
+
+    In eager, a write to ``.data`` changes no version; in an exported program, it does.
+    """
+    tensors = [t for store in (module.parameters, module.buffers) for t in store()]
+    values = io.BytesIO()
+    torch.save([t.detach() for t in tensors], values)
+    return [t._version for t in tensors], values.getvalue()
 
 
 def _in_threads(module: nn.Module, inputs: list[Any]) -> list[Any]:

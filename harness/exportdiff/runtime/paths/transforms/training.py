@@ -68,12 +68,19 @@ def differentiated(module: nn.Module) -> nn.Module:
 
         def forward(self, *args: Any, **kwargs: Any) -> Any:
             loss = _weighed_sum(self.module(*args, **kwargs))
+            kept = [(b, b.detach().clone()) for b in self.module.buffers() if _is_plain(b)]
             given = enumerate(torch.utils._pytree.tree_leaves((args, kwargs)))
             named = [*_by_name(self.module), *((f"input {i}", t) for i, t in given)]
             tensors = {n: t for n, t in named if isinstance(t, torch.Tensor)}
             leaves = {n: t for n, t in tensors.items() if t.requires_grad and t.is_leaf}
             flow = _flow(loss, leaves, create_graph=True)
-            return _flow(_weighed_sum(list(flow.values())), leaves, create_graph=False)
+            flow = _flow(_weighed_sum(list(flow.values())), leaves, create_graph=False)
+            # In eager, a checkpoint runs a batch norm again in the backward pass, which changes its buffers.
+            with torch.no_grad():
+                for buffer, value in kept:
+                    if not torch.equal(buffer, value):
+                        buffer.copy_(value)
+            return flow
 
     return Differentiated()
 
@@ -95,13 +102,15 @@ def _weighed_sum(out: Any) -> Any:
     for t in torch.utils._pytree.tree_leaves(out):
         if not isinstance(t, torch.Tensor):
             continue
-        if t.requires_grad or (
-            type(t) is torch.Tensor and t.layout is torch.strided and t.is_floating_point()
-        ):
+        if t.requires_grad or (_is_plain(t) and t.is_floating_point()):
             real = torch.view_as_real(t.resolve_conj()) if t.is_complex() else t
             places = torch.arange(real.numel(), device=t.device).remainder(5).sub(1).div(4)
             total = total.to(real) + (real * places.reshape(real.shape).to(real.dtype)).sum()
     return total
+
+
+def _is_plain(t: Any) -> bool:
+    return type(t) is torch.Tensor and t.layout is torch.strided
 
 
 def _by_name(module: nn.Module) -> list[tuple[str, Any]]:
