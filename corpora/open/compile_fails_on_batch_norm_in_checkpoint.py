@@ -18,7 +18,18 @@
 # check = "gradients"
 # kind = "crash"
 # status = "open"
-# undetected-because = "eager's backward pass updates the statistics once more: no two runs of eager agree"
+# signatures = [
+#     [
+#         "gradients",
+#         "crash",
+#         "backward",
+#         "run",
+#         "RuntimeError",
+#         "graph.py:_engine_run_backward",
+#         "checkpoint.py:unpack_hook",
+#         "checkpoint.py:get_inputs",
+#     ],
+# ]
 # trigger = ["region.checkpoint", "layer.batch_norm1d"]
 # upstream = "https://github.com/pytorch/pytorch/pull/160883"
 # upstream-match = "place"
