@@ -136,11 +136,21 @@ def make():
 )
 
 
+AGAIN = """self.one(x)
+        return self.one(self.three(self.one(x)))"""
+
+
 def test_a_schedule_trains_stages_as_eager_trains_the_model() -> None:
     verdict = along(STAGES, "pipeline:scheduled")
     assert [path.status for path in verdict.paths] == ["ok"]
     random = STAGES.replace("self.one(x)))", "self.one(x))) * torch.rand(1)")
     assert not along(random, "pipeline:scheduled").findings, "a schedule draws in another order"
+
+
+def test_a_schedule_trains_a_layer_that_two_stages_call() -> None:
+    again = STAGES.replace("self.two.bias = self.one.bias", "self.three = nn.Linear(3, 3)")
+    again = again.replace("return self.two(torch.relu(self.one(x)))", AGAIN)
+    assert [path.status for path in along(again, "pipeline:scheduled").paths] == ["ok"]
 
 
 @pytest.mark.parametrize("result", ['{"y": y}', "[y, y]", "y.sum()", "(y, x)", "self.two.weight", "(y, 2)"])

@@ -5,6 +5,7 @@ One decorated function adds a runner. Its first docstring line is what users rea
 
 from __future__ import annotations
 
+import re
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -284,7 +285,7 @@ def _gradients(modules: list[nn.Module], names: dict[str, str]) -> dict[str, tor
     found: dict[str, torch.Tensor] = {}
     for name, p in named.values():
         if p.grad is not None and p.grad.any():  # where nothing flows, a stage sends zeros
-            first = names[name]
+            first = names[re.sub(r"@\d+", "", name)]  # body@2.weight: of a further call of body
             found[first] = found[first] + p.grad if first in found else p.grad.clone()
     return dict(sorted(found.items()))
 
