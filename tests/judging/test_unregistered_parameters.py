@@ -43,6 +43,32 @@ def test_that_what_they_are_written_into_requires_no_gradient_is_a_finding(
     assert {finding.evidence.aspect for finding in findings} == {"requires-grad"}
 
 
+COMPUTED = """
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.scale = nn.Parameter(torch.ones(3))
+        self.{name} = {held}
+
+    def forward(self, x):
+        return x * self.{read} + self.scale
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "held", "read"),
+    [("weight", "self.scale * 2", "weight"), ("held", "[self.scale * 2]", "held[0]")],
+)
+def test_that_export_detaches_what_was_computed_from_a_parameter_is_documented(
+    name: str, held: str, read: str, case: Callable[[str, str], Case]
+) -> None:
+    model = case(COMPUTED.format(name=name, held=held, read=read), "(torch.ones(2, 3),)")
+    verdict = judge(model, select_paths(["nonstrict:module"]), ["outputs", "state", "gradients"])
+    assert not verdict.findings
+    (path,) = verdict.paths
+    assert "computed-attributes-are-detached" in path.excused
+
+
 PRODUCT = """
 class Model(nn.Module):
     def __init__(self):

@@ -69,6 +69,24 @@ def tensor_places(model: nn.Module) -> dict[str, torch.Tensor]:
     return found
 
 
+def holds_computed(model: nn.Module) -> bool:
+    """Return whether a model holds a tensor, as an attribute, that was computed from parameters."""
+    registered = {id(tensor) for store in (model.parameters(), model.buffers()) for tensor in store}
+    return any(
+        not isinstance(tensor, torch.nn.Parameter) and tensor.requires_grad and id(tensor) not in registered
+        for tensor in tensor_places(model).values()
+    )
+
+
+def holds_unregistered(model: nn.Module) -> bool:
+    """Return whether a model holds a parameter with gradient that no module registers."""
+    registered = {id(parameter) for parameter in model.parameters()}
+    return any(
+        isinstance(tensor, torch.nn.Parameter) and tensor.requires_grad and id(tensor) not in registered
+        for tensor in tensor_places(model).values()
+    )
+
+
 def held_elsewhere(model: nn.Module) -> frozenset[int]:
     """Return the ids of the tensors that a model holds in other places than its parameters and buffers."""
     stores = {id(store) for each in model.modules() for store in (each._parameters, each._buffers)}

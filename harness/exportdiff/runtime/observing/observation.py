@@ -225,6 +225,8 @@ class EagerObservation(Observation):
     """Whether an infinity or NaN makes the case invalid, as the case says."""
     prints: bool = False
     """Whether the model itself prints."""
+    computed_attributes: bool = False
+    """Whether the model holds a tensor that was computed from parameters, and requires a gradient."""
     unregistered: bool = False
     """Whether the model holds a parameter with gradient that no module registers."""
     draws: frozenset[Draws] = frozenset()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from exportdiff.judging.checks.aliasing import (
@@ -261,3 +262,35 @@ def attributes_are_not_replaced(compared: Comparison) -> bool:
         return evidence.name in twice
     leaves = OutputLeaf | StateLeaf | GradientLeaf
     return bool(twice) and isinstance(evidence, leaves) and evidence.aspect == "value"
+
+
+@limit(
+    LIMITS,
+    says="What is computed from parameters, and held as an attribute, becomes a constant without a gradient.",
+    documented="torch/export/_unlift.py warns: 'A model attribute ... requires gradient. but it's not "
+    "properly registered as a parameter. torch.export will detach it and treat it as a constant tensor'",
+)
+def computed_attributes_are_detached(compared: Comparison) -> bool:
+    """Whether a gradient is missing, and the module has a constant that requires one in eager."""
+    evidence = compared.evidence
+    if not compared.eager.computed_attributes or not _has_detached_constant(compared):
+        return False
+    if isinstance(evidence, OutputLeaf | StateLeaf):
+        return (evidence.leaf.word, evidence.leaf.seen) == ("requires-grad", str(False))
+    return isinstance(evidence, GradientLeaf) or (isinstance(evidence, GradientFlow) and evidence.lost)
+
+
+def _has_detached_constant(compared: Comparison) -> bool:
+    ours, theirs = compared.eager.before, compared.seen.before
+    if ours is None or theirs is None:
+        return False
+    for name, constant in theirs.constants.items():
+        original = ours.constants.get(name)
+        in_eager = original.requires_grad if original is not None else _LIFTED.search(name) is not None
+        if in_eager and not constant.requires_grad:
+            return True
+    return False
+
+
+# Export gives such a name to a tensor that is no attribute itself, but in a list, for example.
+_LIFTED = re.compile(r"(^|\.)lifted_tensor_\d+$")

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import torch
-
 from exportdiff.core.finding import DRAWS
 from exportdiff.core.path import Path
 from exportdiff.runtime.inputs.copies import build
 from exportdiff.runtime.observing.asking import asks
 from exportdiff.runtime.observing.caches import forget_compiled
 from exportdiff.runtime.observing.captured_output import capture_output
-from exportdiff.runtime.observing.checkpoint import held_elsewhere, tensor_places
+from exportdiff.runtime.observing.checkpoint import (
+    held_elsewhere,
+    holds_computed,
+    holds_unregistered,
+    tensor_places,
+)
 from exportdiff.runtime.observing.environment import (
     count_hooks,
     held_objects,
@@ -80,6 +83,7 @@ def _observe(
     attributes, structure, objects = _attributes(model), _structure(model), _objects(model)
     elsewhere = held_elsewhere(model)
     held_twice = frozenset(name for name, tensor in named_state(model) if id(tensor) in elsewhere)
+    computed = holds_computed(model)
     together, hooks, helpers = _sharing_memory(model), count_hooks(model), object_attributes(model)
     plan = plan_calls(before, examples, modes, case) if modes else None
     recorder = CallRecorder(model) if modes else None
@@ -125,7 +129,8 @@ def _observe(
         asks=(functions := python.functions()) is None or asks(model, functions),
         finite_only=case.finite_only,
         prints=bool(printed.texts()),
-        unregistered=_holds_unregistered(model),
+        computed_attributes=computed,
+        unregistered=holds_unregistered(model),
         draws=_draws(build=examples.draws, calls=caller.draws),
         **ran._asdict(),
     )
@@ -163,14 +168,6 @@ def _objects(model: nn.Module) -> dict[str, object]:
 def _sharing_memory(model: nn.Module) -> tuple[frozenset[str], ...]:
     """Return the groups of tensors in one storage, also of those in the model's lists and dicts."""
     return partition(tensor_places(model), storage_id)
-
-
-def _holds_unregistered(model: nn.Module) -> bool:
-    registered = {id(parameter) for parameter in model.parameters()}
-    return any(
-        isinstance(tensor, torch.nn.Parameter) and tensor.requires_grad and id(tensor) not in registered
-        for tensor in tensor_places(model).values()
-    )
 
 
 def _reshaped(before: State, after: State) -> frozenset[str]:
