@@ -20,10 +20,12 @@ from exportdiff.fuzzing.near.edits import EDITS
 from exportdiff.fuzzing.near.loading import read_near
 from exportdiff.fuzzing.near.merging import merged
 from exportdiff.fuzzing.near.model import Near
+from exportdiff.fuzzing.near.shown_tags import SHOWN_BY, shown_tags
 from exportdiff.judging.judge_case import judge_case
 from exportdiff.known.attribution.knowledge import knowledge
 from exportdiff.known.attribution.resemblance import resembling
 from exportdiff.runtime.paths import all_paths, parse
+from exportdiff_strategies.tags import TAGS
 from support.folders import CORPORA
 
 MODEL = """
@@ -64,6 +66,25 @@ def test_the_same_seed_gives_the_same_programs_and_others_give_others(near: Near
     for source, tags in one:
         assert judge_case(case_from_source(source), []).valid
         assert any(tag.startswith("near.") for tag in tags)
+
+
+@pytest.mark.parametrize(
+    ("changed", "tags"),
+    [
+        ("nn.ReLU()", set()),
+        ("nn.BatchNorm1d(2)", {"layer.batch_norm1d"}),
+        ("nn.ReLU(); self.held = [nn.Parameter(torch.ones(2))]", {"state.held_parameter"}),
+    ],
+)
+def test_a_program_has_the_tags_that_its_text_and_its_model_show(changed: str, tags: set[str]) -> None:
+    assert shown_tags(MODEL.replace("nn.ReLU()", changed)) == tags
+
+
+def test_the_tags_of_words_are_those_of_triggers() -> None:
+    """Others would recognize nothing."""
+    triggers = {tag for entry in knowledge(CORPORA).entries for tag in entry.trigger}
+    assert SHOWN_BY.keys() <= triggers
+    assert SHOWN_BY.keys() <= TAGS.keys()
 
 
 @pytest.mark.parametrize("name", sorted(EDITS))

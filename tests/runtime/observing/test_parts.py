@@ -167,7 +167,9 @@ def test_a_class_that_raises_is_named() -> None:
 def test_a_class_whose_operators_raise_refuses_a_write() -> None:
     class Doubling(TwoTensor):
         @classmethod
-        def __torch_dispatch__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        def __torch_dispatch__(  # type: ignore[override]  # torch annotates it as a function
+            cls, func: Any, types: Any, args: Any = (), kwargs: Any = None
+        ) -> Any:
             return args[1] * 2
 
     output: Any = Doubling(torch.ones(2), torch.ones(2))  # type: ignore[no-untyped-call]  # torch leaves it bare

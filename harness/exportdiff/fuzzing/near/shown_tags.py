@@ -1,0 +1,50 @@
+"""The tags of an edited program: what its text and its model show.
+
+A random program gets its tags from the Program that it is rendered from. An edited one has no Program. An
+entry without a fix is recognized by its trigger, so an edit of one file that shows the bug of another needs
+the tags of that trigger. The signature of the finding must agree as well (``resemblance.py``): these tags may
+be wider than those of random programs.
+"""
+
+from __future__ import annotations
+
+import re
+
+from exportdiff.core.case import case_from_source, sources_forgotten
+from exportdiff.runtime.observing.checkpoint import holds_unregistered
+from exportdiff.runtime.observing.process_state import restore_modes
+
+SHOWN_BY = {
+    "dynamic.branch": r"\bif\b.*\.(shape|size\()",
+    "idiom.flex_attention": r"\bflex_attention\(",
+    "idiom.func_grad": r"\bautograd\.grad\(",
+    "idiom.gradient_hook": r"\bregister_full_backward_(pre_)?hook\(",
+    "idiom.packed": r"\bpack_(padded_)?sequence\(",
+    "idiom.sparse": r"\bto_sparse|\bsparse_\w+_tensor\(|\bnested_tensor|_nested_tensor\(",
+    "idiom.subclass": r"\b__torch_(dispatch|function)__\b",
+    "inplace.detach_": r"\.detach_\(",
+    "inplace.masked_fill_": r"\.masked_fill_\(",
+    "inplace.resize_": r"\.resize_\(",
+    "layer.batch_norm1d": r"\bBatchNorm1d\(",
+    "layer.lstm": r"\bLSTM\(",
+    "layer.packed_gru": r"\bpack_(padded_)?sequence\(",
+    "layer.rrelu": r"\bRReLU\(",
+    "op.autograd": r"\bautograd\.grad\(",
+    "op.gradient_hook": r"\.register_(full_backward_)?hook\(",
+    "op.seeded": r"\bGenerator\(",
+    "region.autocast": r"\bautocast\(",
+    "region.checkpoint": r"\bcheckpoint\(",
+    "region.cond": r"\bcond\(",
+    "region.enable_grad": r"\benable_grad\(",
+    "region.func_grad": r"\bfunc\.(grad|grad_and_value|vjp|jacrev|hessian)\(",
+}
+"""By tag, what the text of a program then contains."""
+
+
+def shown_tags(source: str) -> set[str]:
+    """Return the tags that a program shows. Builds its model."""
+    found = {tag for tag, words in SHOWN_BY.items() if re.search(words, source)}
+    with sources_forgotten(), restore_modes():
+        if holds_unregistered(case_from_source(source).build().model):
+            found.add("state.held_parameter")
+    return found
