@@ -12,8 +12,9 @@ from exportdiff.cli import main
 from exportdiff.core.case import case_from_source
 from exportdiff.core.errors import UsageError
 from exportdiff.core.plain_data import dumps, loads
+from exportdiff.fuzzing.campaign.postmortem import death_finding
 from exportdiff.fuzzing.campaign.schedule import paths_for
-from exportdiff.fuzzing.campaign.worker import Job, run_examples
+from exportdiff.fuzzing.campaign.worker import Job, known_deaths, run_examples
 from exportdiff.fuzzing.near.drawing import near_program, path_of
 from exportdiff.fuzzing.near.editing import edited
 from exportdiff.fuzzing.near.edits import EDITS
@@ -25,6 +26,7 @@ from exportdiff.judging.judge_case import judge_case
 from exportdiff.known.attribution.knowledge import knowledge
 from exportdiff.known.attribution.resemblance import resembling
 from exportdiff.runtime.paths import all_paths, parse
+from exportdiff.runtime.processes.child import Death
 from exportdiff_strategies.tags import TAGS
 from support.folders import CORPORA
 
@@ -78,6 +80,17 @@ def test_the_same_seed_gives_the_same_programs_and_others_give_others(near: Near
 )
 def test_a_program_has_the_tags_that_its_text_and_its_model_show(changed: str, tags: set[str]) -> None:
     assert shown_tags(MODEL.replace("nn.ReLU()", changed)) == tags
+
+
+def test_an_entry_explains_that_an_edit_of_its_program_kills_the_process() -> None:
+    name = "decompose_ends_the_process_for_sparse_input"
+    source = (CORPORA / "open" / f"{name}.py").read_text()
+    deaths = [death_finding(parse("nonstrict+decompose:module"), Death("abort", "SIGABRT"))]
+    job = Job(0, (), corpora=CORPORA)
+    (explained,) = known_deaths(job, source, (f"near.{name}",), deaths)
+    assert (explained.finding, explained.causes[0].root) == (deaths[0], name)
+    assert not known_deaths(job, source, (), deaths)
+    assert not known_deaths(replace(job, corpora=None), source, (f"near.{name}",), deaths)
 
 
 def test_the_tags_of_words_are_those_of_triggers() -> None:

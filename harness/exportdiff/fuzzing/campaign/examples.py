@@ -19,6 +19,7 @@ from exportdiff.fuzzing.campaign.worker import (
     chosen_paths,
     exposing_fixes_of,
     failed_result,
+    known_deaths,
 )
 from exportdiff.judging.results import PathResult, Verdict
 from exportdiff.known.attribution.classification import Classification
@@ -243,6 +244,11 @@ class ExampleRunner:
             paths=(*verdict.paths, *deaths),
             findings=(*verdict.findings, *found.findings),
         )
+        if found.findings:
+            seconds = self._settings.example_seconds
+            explained = asking.ask(seconds, known_deaths, self._job, source, tags, found.findings)
+            if not isinstance(explained, Death | TaskFailure):
+                rest = replace(rest, known=(*rest.known, *explained))
         return replace(rest, verdict=verdict, tags=tags, source=source if verdict.findings else "")
 
     def _judged_together(self, asking: _Asking, index: int, paths: tuple[Path, ...]) -> ExampleResult:

@@ -21,6 +21,7 @@ from exportdiff.known.attribution.attribute import explain, on_first_paths
 from exportdiff.known.attribution.classification import Classification
 from exportdiff.known.attribution.explained import ExplainedFinding
 from exportdiff.known.attribution.knowledge import knowledge
+from exportdiff.known.attribution.resemblance import resembling
 from exportdiff.known.attribution.residual import ResidualFinding, find_exposing_fixes, sort_residual_findings
 from exportdiff.known.attribution.wrong_refusals import find_wrong_refusals
 from exportdiff.runtime.observing.freeing_programs import clean_state
@@ -135,6 +136,21 @@ def exposing_fixes_of(
         raise ValueError("without a corpus there are no fixes")
     with clean_state():
         return find_exposing_fixes(_case(job, source), finding, kind, known)
+
+
+def known_deaths(
+    job: Job, source: str, tags: tuple[str, ...], deaths: Sequence[Finding]
+) -> tuple[ExplainedFinding, ...]:
+    """Return those findings of paths that kill their process that an entry without a fix explains.
+
+    Nothing is judged: that would kill this process as well.
+    """
+    known = prepared(job)
+    if known is None:
+        return ()
+    case = _case(job, source)
+    parts = (resembling(death, case, tags, known) for death in deaths)
+    return tuple(part for part in parts if part is not None)
 
 
 def prepared(job: Job) -> Knowledge | None:

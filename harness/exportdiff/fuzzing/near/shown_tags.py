@@ -24,6 +24,7 @@ SHOWN_BY = {
     "idiom.subclass": r"\b__torch_(dispatch|function)__\b",
     "inplace.detach_": r"\.detach_\(",
     "inplace.masked_fill_": r"\.masked_fill_\(",
+    "inplace.parameter": r"\.(data|detach\(\))\.\w+_\(",
     "inplace.resize_": r"\.resize_\(",
     "layer.batch_norm1d": r"\bBatchNorm1d\(",
     "layer.lstm": r"\bLSTM\(",
