@@ -63,10 +63,13 @@ def corpus(tmp_path: pathlib.Path, code: ModuleType, new: str, base: str = SOURC
     return knowledge(tmp_path / "corpora")
 
 
-def write_entry(tmp_path: pathlib.Path, name: str, program: str, fix: str = "mends") -> None:
+def write_entry(
+    tmp_path: pathlib.Path, name: str, program: str, fix: str = "mends", path: str = "nonstrict:unflatten@cpu"
+) -> None:
+    how = f'fix = "{fix}"' if fix else 'trigger = ["op.flip"]'
     (tmp_path / "corpora" / "open" / f"{name}.py").write_text(
-        '# /// script\n# [tool.exportdiff]\n# status = "open"\n# path = "nonstrict:unflatten@cpu"\n'
-        f'# signatures = [["outputs", "mismatch", "value"]]\n# fix = "{fix}"\n# ///\n{program}'
+        f'# /// script\n# [tool.exportdiff]\n# status = "open"\n# path = "{path}"\n'
+        f'# signatures = [["outputs", "mismatch", "value"]]\n# {how}\n# ///\n{program}'
     )
 
 
@@ -156,3 +159,17 @@ def test_what_shows_in_another_way_does_not_resemble(
     found = Verdict(True, "", (), (make_finding(*words, path=path),), 0.0)
     (part,) = explain(CASE, found, (), known, lambda *_: found)
     assert part.causes == ()
+
+
+@pytest.mark.parametrize(
+    ("path", "causes"), [("nonstrict+archived:module@cpu", 1), ("nonstrict+deepcopy:module@cpu", 0)]
+)
+def test_an_entry_explains_paths_whose_transforms_include_its_own(
+    tmp_path: pathlib.Path, path: str, causes: int
+) -> None:
+    """A program in an archive is saved and loaded as well."""
+    (tmp_path / "corpora" / "open").mkdir(parents=True)
+    write_entry(tmp_path, "shows", SPECIAL, fix="", path="nonstrict+reload:module@cpu")
+    found = Verdict(True, "", (), (make_finding("value", path=path),), 0.0)
+    (part,) = explain(CASE, found, ("op.flip",), knowledge(tmp_path / "corpora"), lambda *_: found)
+    assert len(part.causes) == causes

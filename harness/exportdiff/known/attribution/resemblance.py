@@ -1,9 +1,9 @@
 """Finds the entries that a finding resembles. They explain it where no fix can be installed.
 
 An entry without a fix has a trigger: a set of tags. The finding must have the mode and the signature of the
-entry, on a program with these tags, on a path with the transforms of the entry: a bug of swapping needs a
-swap. An entry may name the only runners that show it. A program that was made by editing the entry's file
-needs no other tag.
+entry, on a program with these tags, on a path with the transforms of the entry, or with others that include
+them: a bug of swapping needs a swap. An entry may name the only runners that show it. A program that was made
+by editing the entry's file needs no other tag.
 
 An entry whose fix does not work on this torch has no trigger. A signature alone would hide new bugs, because
 hundreds of bugs end in the same few signatures ("outputs, mismatch, value"). So
@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 
 from exportdiff.known.attribution.explained import ExplainedFinding, KnownCause
 from exportdiff.runtime.paths import parse
+from exportdiff.runtime.paths.transforms import TRANSFORMS
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -62,7 +63,8 @@ def _triggered(entry: Entry, finding: Finding, tags: Collection[str]) -> bool:
     edited = NEAR + entry.name in tags
     if not entry.trigger and not edited:
         return entry.fingerprint == finding.fingerprint
-    on_path = set(parse(entry.path).transforms) <= set(finding.transforms)
+    included = (name for each in finding.transforms for name in TRANSFORMS[each].includes)
+    on_path = set(parse(entry.path).transforms) <= {*finding.transforms, *included}
     by_runner = not entry.runners or {each.runner for each in finding.shown_on} <= set(entry.runners)
     tagged = edited or set(entry.trigger) <= set(tags)
     return on_path and by_runner and tagged and shows_as(entry, finding)

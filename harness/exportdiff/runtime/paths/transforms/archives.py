@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from torch.export import ExportedProgram
 
 
-@transform("program", "nonstrict:module", cost=35)
+@transform("program", "nonstrict:module", includes=("reload",), cost=35)
 def extra_files(ep: ExportedProgram) -> ExportedProgram:
     """Extra files that are saved with a program are loaded unchanged, and do not change the program."""
     given = {"notes.txt": "two\nlines\n", "labels/größe.json": "[]", "empty": ""}
@@ -26,7 +26,7 @@ def extra_files(ep: ExportedProgram) -> ExportedProgram:
     return loaded
 
 
-@transform("program", "nonstrict:module", "nonstrict:unflatten", cost=100)
+@transform("program", "nonstrict:module", "nonstrict:unflatten", includes=("reload",), cost=100)
 def archived(ep: ExportedProgram) -> ExportedProgram:
     """Several programs that are saved in one archive are loaded unchanged."""
     # Both import torch, and repro files contain this text.

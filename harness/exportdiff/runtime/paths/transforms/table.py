@@ -83,6 +83,8 @@ class Transform:
     (corpora/open/unflatten_leaves_program_uncopyable.py)."""
     in_place: bool = False
     """For a program: whether it changes the program in place; then it also has a separate export."""
+    includes: tuple[str, ...] = ()
+    """Transforms whose steps it takes as well, so that their bugs show on its paths too."""
     same_operators: bool = True
     """Whether it keeps the operators that eager runs."""
     for_inference: bool = False
