@@ -31,8 +31,8 @@
 # ///
 """`x.select_scatter(row, 0, 0)` has the strides of x in eager. Decomposed, its memory has no gaps.
 
-The decomposition is `torch.where(mask, row, x)`. Its result has no gaps, but eager's result has the strides and
-the storage offset of x. The operator should be kept for such an x.
+The decomposition is `torch.where(mask, row, x)`. Its result has no gaps, but eager's result has the strides
+and the storage offset of x. The operator should be kept for such an x.
 """
 
 import sys

@@ -24,8 +24,8 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""The weight of a layer in a checkpoint is changed after the call. Then backward works in eager; in the program
-it raises "modified by an inplace operation".
+"""The weight of a layer in a checkpoint is changed after the call. Then backward works in eager; in the
+program it raises "modified by an inplace operation".
 
 A checkpoint saves nothing for backward, and computes the layer again. Non-strict export records only the
 operators of the checkpoint and not its hooks, so that autograd saves the weight. It should record the

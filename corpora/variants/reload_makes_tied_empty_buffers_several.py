@@ -23,8 +23,8 @@
 # ///
 """A module has two names, and a buffer that is still empty. After save and load, the model has two buffers.
 
-`_load_state_dict` makes a new tensor for each name. The file has one payload for all empty buffers, so that the
-payload does not tell which of them are one tensor. The file should say it.
+`_load_state_dict` makes a new tensor for each name. The file has one payload for all empty buffers, so that
+the payload does not tell which of them are one tensor. The file should say it.
 """
 
 import io
