@@ -17,7 +17,7 @@
 # kind = "mismatch"
 # status = "open"
 # signatures = [["sharing", "mismatch", "one-tensor-became-several", "buffer"]]
-# trigger = ["hierarchy.shared"]
+# trigger = ["hierarchy.shared|hierarchy.two_parents"]
 # upstream = "https://github.com/pytorch/pytorch/issues/121761"
 # upstream-match = "symptom"
 # upstream-searched = "2026-11-26"

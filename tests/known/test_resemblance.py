@@ -19,6 +19,7 @@ from exportdiff.known.attribution.attribute import explain
 from exportdiff.known.attribution.explained import ExplainedFinding, KnownCause
 from exportdiff.known.attribution.knowledge import Knowledge, knowledge
 from exportdiff.known.attribution.residual import ResidualFinding, sort_residual_findings
+from exportdiff.known.corpus.trigger import triggered, unknown
 from exportdiff.runtime.paths import parse
 from support.evidence_of import make_finding
 
@@ -173,3 +174,25 @@ def test_an_entry_explains_paths_whose_transforms_include_its_own(
     found = Verdict(True, "", (), (make_finding("value", path=path),), 0.0)
     (part,) = explain(CASE, found, ("op.flip",), knowledge(tmp_path / "corpora"), lambda *_: found)
     assert len(part.causes) == causes
+
+
+@pytest.mark.parametrize(
+    ("trigger", "tags", "has_all"),
+    [
+        (["a"], ["a", "b"], True),
+        (["a", "b"], ["a"], False),
+        (["a|b"], ["b"], True),
+        (["a|b", "c"], ["a", "b"], False),
+        (["in.*|c"], ["in.d"], True),
+        (["in.*"], ["in", "out.in.d"], False),
+    ],
+)
+def test_a_trigger_names_tags_alternatives_and_patterns(
+    trigger: list[str], tags: list[str], has_all: bool
+) -> None:
+    assert triggered(trigger, tags) is has_all
+
+
+def test_each_part_of_a_trigger_must_match_a_tag() -> None:
+    assert list(unknown(["a|b.*", "c"], ["a", "b.d"])) == ["c"]
+    assert list(unknown(["a|e.*"], ["a", "b.d"])) == ["e.*"]

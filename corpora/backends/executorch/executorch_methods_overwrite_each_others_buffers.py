@@ -18,7 +18,7 @@
 # kind = "mismatch"
 # status = "open"
 # signatures = [["outputs", "mismatch", "value"]]
-# trigger = ["inplace.buffer"]
+# trigger = ["inplace.buffer|state.rebound*|state.running_statistics|hierarchy.*hook|idiom.*"]
 # runners = ["methods"]
 # upstream = ""
 # upstream-searched = "2026-11-27"

@@ -18,7 +18,7 @@
 # kind = "mismatch"
 # status = "open"
 # signatures = [["outputs", "crash", "run", "InvalidArgument"], ["outputs", "mismatch", "value"]]
-# trigger = ["input.value"]
+# trigger = ["input.value|input.bool_flag|input.number|input.float|input.string|input.enum"]
 # upstream = ""
 # upstream-searched = "2026-11-26"
 # at-fault = "torch/onnx/_internal/exporter/_onnx_program.py, _process_args: it removes None alone"

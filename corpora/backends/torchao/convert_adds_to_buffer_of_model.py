@@ -22,7 +22,7 @@
 #     ["outputs", "mismatch", "value", "fresh"],
 #     ["outputs", "mismatch", "value", "output-is-buffer"],
 # ]
-# trigger = ["inplace.buffer"]
+# trigger = ["inplace.buffer|inplace.parameter|inplace.constant"]
 # upstream = "https://github.com/pytorch/ao/issues/4138"
 # upstream-match = "place"
 # upstream-searched = "2026-11-27"

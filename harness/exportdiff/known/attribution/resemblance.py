@@ -1,9 +1,9 @@
 """Finds the entries that a finding resembles. They explain it where no fix can be installed.
 
-An entry without a fix has a trigger: a set of tags. The finding must have the mode and the signature of the
-entry, on a program with these tags, on a path with the transforms of the entry, or with others that include
-them: a bug of swapping needs a swap. An entry may name the only runners that show it. A program that was made
-by editing the entry's file needs no other tag.
+An entry without a fix has a trigger: the tags that a program needs. The finding must have the mode and the
+signature of the entry, on such a program, on a path with the transforms of the entry, or with others that
+include them: a bug of swapping needs a swap. An entry may name the only runners that show it. A program that
+was made by editing the entry's file needs no other tag.
 
 An entry whose fix does not work on this torch has no trigger. A signature alone would hide new bugs, because
 hundreds of bugs end in the same few signatures ("outputs, mismatch, value"). So
@@ -20,6 +20,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from exportdiff.known.attribution.explained import ExplainedFinding, KnownCause
+from exportdiff.known.corpus.trigger import triggered
 from exportdiff.runtime.paths import parse
 from exportdiff.runtime.paths.transforms import TRANSFORMS
 
@@ -66,7 +67,7 @@ def _triggered(entry: Entry, finding: Finding, tags: Collection[str]) -> bool:
     included = (name for each in finding.transforms for name in TRANSFORMS[each].includes)
     on_path = set(parse(entry.path).transforms) <= {*finding.transforms, *included}
     by_runner = not entry.runners or {each.runner for each in finding.shown_on} <= set(entry.runners)
-    tagged = edited or set(entry.trigger) <= set(tags)
+    tagged = edited or triggered(entry.trigger, tags)
     return on_path and by_runner and tagged and shows_as(entry, finding)
 
 

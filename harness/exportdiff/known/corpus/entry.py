@@ -103,7 +103,7 @@ class Entry:
     fix: str = ""
     """The name of the candidate fix in corpora/fixes; empty if there is none."""
     trigger: tuple[str, ...] = ()
-    """If there is no fix: the tags that a program needs to show the bug."""
+    """If there is no fix: the tags that a program needs to show the bug; see ``trigger.py``."""
     runners: tuple[str, ...] = ()
     """If there is no fix: the only runners that show the bug; empty if others of the mode may show it too."""
     upstream: str | None = None

@@ -12,6 +12,7 @@ from exportdiff.core.program_text.line_count import code_lines
 from exportdiff.known.corpus.entry import EXPECTED, OPEN, missing_functions, read_entry
 from exportdiff.known.corpus.first_difference import wrong_mark
 from exportdiff.known.corpus.signatures import entry_signatures
+from exportdiff.known.corpus.trigger import unknown
 from exportdiff.known.corpus.workaround import (
     CALL,
     MODEL,
@@ -91,9 +92,8 @@ def incomplete(entry: Entry, fixes: Mapping[str, Fix], tags: Collection[str]) ->
         yield f"names the fix {entry.fix!r}; there is no corpora/fixes/{entry.fix}.patch"
     if bool(entry.fix) == bool(entry.trigger):
         yield "needs either a fix or a trigger"
-    for tag in entry.trigger:
-        if tags and tag not in tags:
-            yield f"has {tag!r} in its trigger, which is not a tag (exportdiff features lists them)"
+    for tag in unknown(entry.trigger, tags) if tags else ():
+        yield f"has {tag!r} in its trigger, which is not a tag (exportdiff features lists them)"
 
 
 def _workaround_missing(entry: Entry, source: str) -> Iterator[str]:
