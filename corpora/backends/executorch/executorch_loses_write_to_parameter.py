@@ -13,12 +13,13 @@
 # torch.export returns the new value as an output of the kind PARAMETER_MUTATION.
 # insert_write_back_for_buffers_pass writes back outputs of the kinds BUFFER_MUTATION and
 # USER_INPUT_MUTATION alone, and takes this one for a result of the model. It should write back all three,
-# or refuse the model."""
+# or refuse the model. If the model also writes to a buffer, results and new values change places: without
+# planned memory for outputs, the process dies in the call."""
 # path = "executorch:portable@cpu"
 # check = "outputs"
 # kind = "mismatch"
 # status = "open"
-# signatures = [["outputs", "mismatch", "structure"]]
+# signatures = [["outputs", "mismatch", "structure"], ["alive", "abort", "SIGSEGV"]]
 # trigger = ["inplace.parameter"]
 # upstream = ""
 # upstream-searched = "2026-11-27"
