@@ -22,7 +22,7 @@
 # upstream = "https://github.com/pytorch/executorch/issues/7998"
 # upstream-match = "symptom"
 # upstream-searched = "2026-11-27"
-# at-fault = "torch/_subclasses/fake_impls.py: slice_forward is registered for slice.Tensor, not for slice_copy"
+# at-fault = "torch/_subclasses/fake_impls.py: slice_forward has the rule of slice.Tensor, not of slice_copy"
 # workaround = "code"
 #
 # [tool.exportdiff.versions]

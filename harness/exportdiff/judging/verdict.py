@@ -35,6 +35,7 @@ from exportdiff.runtime.observing.observation import (
     PipelinedObservation,
 )
 from exportdiff.runtime.observing.parts import CannotObserveError
+from exportdiff.runtime.observing.rounding_noise import called_with_noise
 from exportdiff.runtime.observing.tensors import TensorSnapshot
 from exportdiff.runtime.observing.values import parts
 from exportdiff.runtime.paths import eager_key, export_key
@@ -88,6 +89,10 @@ def judge(
             return _Judgement(case, paths, chosen, refusals, once=once).verdict(on_path)
         case = replace(case, other_values=False)
         return _Judgement(case, paths, chosen, refusals, once=once).verdict(on_path)
+
+
+ROUNDINGS = 4
+"""How often eager runs as if its operators rounded differently."""
 
 
 class _OtherValuesFailError(Exception):
@@ -260,13 +265,25 @@ class _Judgement:
             wide = in_float64(reference_case(self._case, path))
             called = called_in_settings(path, by_eager=True)
             exact = observe_eager(wide, path.device, self._clock, {path.mode}, called)
-            findings, more = self._compare(with_exact_values(reference.observation, exact), observed)
+            eager = with_exact_values(reference.observation, exact)
+            findings, more = self._compare(eager, observed)
             excused += more
+            if of_backend is not None and any(map(_is_about_a_value, findings.findings)):
+                eager = replace(eager, rounded=self._rounded(path))
+                findings, excused = self._compare(eager, observed)
         because = reference.first_call_because or stops_because(reference.observation, observed)
         result = path_result(observed, refused, findings.findings, excused, because)
         if isinstance(observed, ExportedObservation):
             result = replace(result, sizes=observed.sizes)
         return result, findings
+
+    def _rounded(self, path: Path) -> tuple[EagerObservation, ...]:
+        """Run eager as if its operators rounded differently, in several ways."""
+        case = reference_case(self._case, path)
+        return tuple(
+            observe_eager(case, path.device, self._clock, {path.mode}, called_with_noise(seed))
+            for seed in range(ROUNDINGS)
+        )
 
     def _compare(
         self, reference: EagerObservation, candidate: Observation

@@ -231,6 +231,8 @@ class EagerObservation(Observation):
     """Whether the model holds a parameter with gradient that no module registers."""
     draws: frozenset[Draws] = frozenset()
     """Where the program draws random numbers."""
+    rounded: tuple[EagerObservation, ...] = ()
+    """On demand: what it shows if its operators round differently, each time in another way."""
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,75 @@
+"""Where an operator makes a large difference of a small one, a backend may differ from eager; only there."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+import torch
+from torch import nn
+
+from exportdiff.core.case import Case
+from exportdiff.judging.checks.outputs import OutputLeaf, outputs
+from exportdiff.judging.exemptions import of_backends
+from exportdiff.judging.exemptions.backend import Backend
+from exportdiff.judging.exemptions.limits.limit import Comparison
+from exportdiff.runtime.observing.observation import EagerObservation
+from exportdiff.runtime.observing.rounding_noise import called_with_noise
+from exportdiff.runtime.observing.tensors import snapshot
+from exportdiff.runtime.paths.run.eager import observe_eager
+from exportdiff.runtime.paths.stopwatch import Stopwatch
+
+
+class Jumps(nn.Module):
+    """Tells whether normalized values are zero: those of the first row are, up to rounding."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return torch.logical_not(nn.functional.group_norm(x, 1)).float()
+
+
+class Moves(nn.Module):
+    """Tells which values are 3, after operators that only move them."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return torch.cat([x.flip(0).clone(), x.t().reshape(2, 3)]).eq(3).float()
+
+
+CONSTANT = torch.tensor([[0.7, 0.7, 0.7], [1.0, 3.0, 4.0]])
+
+
+def excused(model: nn.Module, monkeypatch: pytest.MonkeyPatch, flip: Any) -> bool:
+    """Whether a backend may return what ``flip`` makes of the result."""
+    backend = Backend("stub", install="", tolerance={"float32": (1e-5, 1e-6)})
+    monkeypatch.setattr(of_backends, "backend_of", lambda path: backend)
+    case = Case("model", "", lambda: (model, (CONSTANT,)))
+    eager = replace(observed(case), rounded=tuple(observed(case, seed) for seed in range(4)))
+    call = eager.calls[0]
+    assert call.outputs is not None
+    leaf = replace(call.outputs.leaves[0], value=snapshot(flip(model(CONSTANT))))
+    seen = replace(eager, calls=(replace(call, outputs=replace(call.outputs, leaves=(leaf,))),))
+    (evidence,) = (each for each in outputs(replace(eager, calls=(call,)), seen))
+    assert isinstance(evidence, OutputLeaf)
+    return of_backends.rounding_decides(Comparison(evidence, eager, seen))
+
+
+def observed(case: Case, seed: int | None = None) -> EagerObservation:
+    run = None if seed is None else called_with_noise(seed)
+    return observe_eager(case, "cpu", Stopwatch(), run=run)
+
+
+def first_row(result: torch.Tensor) -> torch.Tensor:
+    return torch.cat([1 - result[:1], result[1:]])
+
+
+def test_a_backend_may_say_that_what_is_nearly_zero_is_zero(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert excused(Jumps(), monkeypatch, first_row)
+
+
+def test_other_values_are_findings(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert not excused(Jumps(), monkeypatch, lambda result: 1 - result)
+    assert not excused(Jumps(), monkeypatch, lambda result: result + 0.5)
+
+
+def test_operators_that_only_move_values_round_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert not excused(Moves(), monkeypatch, lambda result: result + (result == 0))
