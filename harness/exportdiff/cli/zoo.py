@@ -35,7 +35,8 @@ def add(commands: Subparsers) -> None:
         "--families",
         default="",
         metavar="NAME,...",
-        help="judge only models of these sources: transformers, module_db, export_db, docs, operators",
+        help="judge only models of these sources: transformers, decoding, module_db, export_db, docs, "
+        "operators",
     )
     parser.add_argument(
         "--models",
@@ -60,7 +61,7 @@ def add(commands: Subparsers) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Judge the chosen models; return 0, or 1 if a row is not as recorded."""
     from exportdiff.lab.zoo.differences import differences
-    from exportdiff.lab.zoo.record import JSON, installed, read
+    from exportdiff.lab.zoo.record import JSON, installed, read, with_cells_of_others
     from exportdiff.lab.zoo.run import ZooSettings, judge_all
     from exportdiff.runtime.processes.server import server
 
@@ -82,7 +83,7 @@ def run(arguments: argparse.Namespace) -> int:
             f"--models {globs}: no model matches; there are {', '.join(every) or 'transformers/*'}"
         )
     recorded = read(JSON)
-    if not arguments.write and recorded.versions != installed():
+    if not arguments.write and installed().items() - recorded.versions.items():
         print(
             f"recorded with {_versions(recorded.versions)}; installed: {_versions(installed())}",
             file=sys.stderr,
@@ -107,7 +108,8 @@ def run(arguments: argparse.Namespace) -> int:
             _write(fresh, listed)
         else:
             known = rows.pop(judged.row.model, None)
-            lines += _printed(differences([known] if known is not None else [], [judged.row]))
+            now = with_cells_of_others(judged.row, known)
+            lines += _printed(differences([known] if known is not None else [], [now]))
     if arguments.write:
         print(_write(fresh, listed))
         return 0

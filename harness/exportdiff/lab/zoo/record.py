@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import pathlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.metadata import PackageNotFoundError, version
 
 from exportdiff.core.errors import UsageError
 from exportdiff.lab.zoo.row import ModelRow
-from exportdiff.lab.zoo.sources import SOURCES
+from exportdiff.lab.zoo.sources import SOURCES, source_of
 
 HERE = pathlib.Path(__file__).parent
 JSON = HERE / "recorded.json"
@@ -18,7 +18,7 @@ MARKDOWN = HERE / "README.md"
 
 SOURCE_NAMES = tuple(source.name for source in SOURCES)
 
-VERSIONED = ("torch", "transformers")
+VERSIONED = ("torch", "transformers", "executorch")
 """The packages on whose versions the table depends."""
 
 
@@ -32,15 +32,27 @@ class RecordedTable:
     def merged(self, fresh: Sequence[ModelRow], listed: Mapping[str, Sequence[str]]) -> tuple[ModelRow, ...]:
         """Return the rows with those judged now in the place of the old ones.
 
-        ``listed``: the names of all models by source, for the sources that were listed now. A model that its
-        source no longer has is left out; the rows of other sources stay as they are.
+        A row keeps the cells of paths whose backend is not installed here. ``listed``: the names of all
+        models by source, for the sources that were listed now. A model that its source no longer has is left
+        out; the rows of other sources stay as they are.
         """
-        rows = {row.model: row for row in (*self.rows, *fresh)}
+        rows = {row.model: row for row in self.rows}
+        rows |= {row.model: with_cells_of_others(row, rows.get(row.model)) for row in fresh}
         names: list[str] = []
         for source in dict.fromkeys((*SOURCE_NAMES, *listed)):
             old = (row.model for row in self.rows if row.model.startswith(f"{source}/"))
             names += listed.get(source, tuple(old))
         return tuple(rows[name] for name in names if name in rows)
+
+
+def with_cells_of_others(fresh: ModelRow, before: ModelRow | None) -> ModelRow:
+    """Return the row with the recorded cells of the paths that cannot run here."""
+    if before is None or fresh.not_judged:
+        return fresh
+    paths = source_of(fresh.model).paths
+    kept = set(paths) - set(source_of(fresh.model).usable_paths)
+    cells = {**{path: before.cells[path] for path in kept & before.cells.keys()}, **fresh.cells}
+    return replace(fresh, cells={path: cells[path] for path in (*paths, *cells) if path in cells})
 
 
 def read(file: pathlib.Path) -> RecordedTable:

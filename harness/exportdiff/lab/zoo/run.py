@@ -104,7 +104,7 @@ def _batch(
 
 
 def _paths(name: str, settings: ZooSettings) -> tuple[Path, ...]:
-    return tuple(settings.paths) or tuple(map(parse, source_of(name).paths))
+    return tuple(settings.paths) or tuple(map(parse, source_of(name).usable_paths))
 
 
 def _judged(name: str, settings: ZooSettings, stop: Event) -> JudgedModel:

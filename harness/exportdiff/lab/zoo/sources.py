@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from exportdiff.interfaces.checking.default_paths import DEPLOYED
 from exportdiff.interfaces.checking.loading import check
-from exportdiff.lab.zoo import export_examples, module_database, operator_databases
+from exportdiff.lab.zoo import decoding, export_examples, module_database, operator_databases
 from exportdiff.lab.zoo.docs import models as documentation
 from exportdiff.lab.zoo.families import FAMILIES
+from exportdiff.runtime.paths import backends
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -37,15 +39,27 @@ class ModelSource:
     """How many of its models one process judges before those with findings get processes of their own."""
 
     @property
+    def usable_paths(self) -> tuple[str, ...]:
+        """The paths whose backend is installed."""
+        return tuple(each for each in self.paths if _is_installed(re.split("[+:]", each)[0]))
+
+    @property
     def missing(self) -> tuple[str, ...]:
         """The packages that are not installed."""
         return tuple(name for name in self.packages if find_spec(name) is None)
+
+
+def _is_installed(mode: str) -> bool:
+    return backends.is_mode(mode) and not backends.lacking(mode)
 
 
 def _families() -> Iterator[ZooModel]:
     for family in FAMILIES:
         yield family.zoo_model()
 
+
+DECODED = ("nonstrict:module", "nonstrict:unflatten", "executorch:portable", "executorch:xnnpack")
+"""Paths on which models decode. ONNX programs keep no state between calls."""
 
 PRESERVED = ("nonstrict+preserve:unflatten", "nonstrict+preserve_leaves:unflatten")
 """Paths that preserve the call signatures of submodules."""
@@ -55,6 +69,13 @@ BATCH = 20
 # The databases import PyTorch's own helpers for tests, and these import expecttest.
 SOURCES = (
     ModelSource("transformers", "Families of transformers, in tiny form", ("transformers",), _families),
+    ModelSource(
+        "decoding",
+        "Decoding of transformers with a cache: a prompt and ten steps",
+        ("transformers",),
+        decoding.models,
+        DECODED,
+    ),
     ModelSource(
         "module_db",
         "PyTorch's database of modules",

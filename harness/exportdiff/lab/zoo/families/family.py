@@ -55,9 +55,13 @@ class Family:
         settings = ", ".join(f"{key}={value!r}" for key, value in self.config.items())
         return ZooModel(f"transformers/{self.name}", f"{self.model}({settings})", self._make)
 
-    def _make(self) -> tuple[torch.nn.Module, tuple[()], dict[str, torch.Tensor]]:
+    def made(self) -> Any:
+        """Return a model with random weights, in eval mode."""
         made = getattr(importlib.import_module("transformers"), self.model)
-        return made(made.config_class(**self.config)).eval(), (), self.inputs()
+        return made(made.config_class(**self.config)).eval()
+
+    def _make(self) -> tuple[torch.nn.Module, tuple[()], dict[str, torch.Tensor]]:
+        return self.made(), (), self.inputs()
 
 
 def tokens(count: int = 6) -> torch.Tensor:
