@@ -11,7 +11,7 @@
 # topics = ["tied-weights", "in-place"]
 # cause = """
 # If several stages use a parameter, `Pipe.__init__` gives each of them a copy, so that each can be trained.
-# If a stage writes to its copy, the other stages do not see it. `Pipe.__init__` should refuse such a model."""
+# If a stage writes to its copy, the other stages do not see it. `Pipe.__init__` should refuse such models."""
 # path = "pipeline:stages@cpu"
 # check = "outputs"
 # kind = "mismatch"
@@ -34,8 +34,8 @@
 """The model limits the weight of a layer, and calls the layer, which is the second stage. In the pipeline,
 the layer computes with the weight as it was.
 
-If several stages use a parameter, `Pipe.__init__` gives each of them a copy, so that each can be trained. If a
-stage writes to its copy, the other stages do not see it. `Pipe.__init__` should refuse such a model.
+If several stages use a parameter, `Pipe.__init__` gives each of them a copy, so that each can be trained. If
+a stage writes to its copy, the other stages do not see it. `Pipe.__init__` should refuse such models.
 """
 
 import sys
