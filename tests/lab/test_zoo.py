@@ -6,14 +6,17 @@ import json
 import pathlib
 import re
 from importlib.util import find_spec
+from typing import Any
 
 import pytest
+import torch
 
 from exportdiff.cli import main
 from exportdiff.core.errors import UsageError
 from exportdiff.interfaces.checking.default_paths import deployed_paths
 from exportdiff.lab.zoo import record as recording
 from exportdiff.lab.zoo import sources
+from exportdiff.lab.zoo.decoding import PROMPT, STEPS
 from exportdiff.lab.zoo.differences import differences
 from exportdiff.lab.zoo.families import FAMILIES
 from exportdiff.lab.zoo.record import JSON, MARKDOWN, RecordedTable, read, write
@@ -22,6 +25,7 @@ from exportdiff.lab.zoo.run import ZooSettings, judge_all
 from exportdiff.lab.zoo.screening import screen
 from exportdiff.lab.zoo.sources import SOURCES, ModelSource, model_named, names, source_of
 from exportdiff.lab.zoo.table import markdown
+from exportdiff.runtime.paths import backends
 from support.folders import CORPORA
 
 SHOWN = ShownFinding("outputs", "crash", "run", ("outputs", "crash"), ("graph_copies_keep_names",))
@@ -145,6 +149,39 @@ def test_a_family_can_be_built_and_run(family: object) -> None:
     assert built.model(*built.args, **built.kwargs) is not None
 
 
+@pytest.mark.skipif(find_spec("transformers") is None, reason="transformers is not installed")
+def test_a_model_that_decodes_gives_what_the_whole_text_gives() -> None:
+    """The steps of the decoder are those of the model without a cache."""
+    built = model_named("decoding/llama").case().build()
+    language_model: Any = built.model.model
+    assert len(built.probes) == PROMPT + STEPS
+    with torch.no_grad():
+        steps = [built.model(*probe.args, **probe.kwargs)[:, -1] for probe in built.probes]
+        text = torch.cat([probe.kwargs["input_ids"] for probe in built.probes], 1)
+        whole = language_model(text).logits
+    torch.testing.assert_close(torch.stack(steps, 1), whole)
+
+
+class TestPathsOfBackends:
+    """The paths of the source ``decoding``: two of torch, two of ExecuTorch."""
+
+    ROW = ModelRow("decoding/llama", {"nonstrict:module": Cell("ok"), "executorch:portable": Cell("ok")})
+    FRESH = ModelRow("decoding/llama", {"nonstrict:module": Cell("refused", "data-dependent")})
+
+    def test_cells_of_a_backend_that_is_not_installed_stay(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(backends, "lacking", lambda name: (name,) if name == "executorch" else ())
+        assert source_of("decoding").usable_paths == ("nonstrict:module", "nonstrict:unflatten")
+        listed = {"decoding": (self.ROW.model,)}
+        (row,) = RecordedTable({}, (self.ROW,)).merged([self.FRESH], listed)
+        assert row.cells == {**self.ROW.cells, **self.FRESH.cells}
+
+    def test_others_are_replaced(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(backends, "is_mode", lambda name: True)
+        monkeypatch.setattr(backends, "lacking", lambda name: ())
+        listed = {"decoding": (self.ROW.model,)}
+        assert RecordedTable({}, (self.ROW,)).merged([self.FRESH], listed) == (self.FRESH,)
+
+
 def test_names_are_unique_and_sources_listed() -> None:
     for source in SOURCES:
         if source.name not in ("module_db", "operators"):  # what they import changes this process
@@ -190,7 +227,7 @@ class TestCommand:
 
     def test_a_family_that_does_not_exist_is_named(self, capsys: pytest.CaptureFixture[str]) -> None:
         assert main(["zoo", "--families", "docs,ops"]) == 2
-        wanted = "--families docs,ops: there is no ops; there are transformers, module_db, export_db, docs"
+        wanted = "--families docs,ops: there is no ops; there are transformers, decoding, module_db"
         assert wanted in capsys.readouterr().err
         assert main(["zoo", "--resume"]) == 2
         assert "--resume continues what --write began: give both" in capsys.readouterr().err
