@@ -27,8 +27,9 @@ def chosen(paths: Paths, device: str | None, *, saved: str = "") -> Sequence[Pat
     # A program is on the device on which it was exported.
     devices = ("cpu",) if saved and device is None else _devices(device)
     globs = (paths,) if isinstance(paths, str) else tuple(paths)
+    argument = "paths"
     if globs == ("default",) and saved:
-        globs = (saved,)
+        argument, globs = "program", (saved,)
     if globs == ("default",):
         return default_paths(devices)
     if not globs:
@@ -36,7 +37,7 @@ def chosen(paths: Paths, device: str | None, *, saved: str = "") -> Sequence[Pat
     try:
         found = select_paths(() if globs == ("all",) else globs, devices)
     except ValueError as error:
-        raise UsageError(f"paths {error}") from None
+        raise UsageError(f"{argument} {error}") from None
     for name in (each.without_device for each in filter(loads, found)):
         if not saved:
             raise UsageError(f"paths {name!r} runs a saved program: give one with exportdiff check --program")
