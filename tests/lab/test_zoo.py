@@ -153,12 +153,12 @@ def test_a_family_can_be_built_and_run(family: object) -> None:
 def test_a_model_that_decodes_gives_what_the_whole_text_gives() -> None:
     """The steps of the decoder are those of the model without a cache."""
     built = model_named("decoding/llama").case().build()
-    language_model: Any = built.model.model
+    decoder: Any = built.model.decoder
     assert len(built.probes) == PROMPT + STEPS
     with torch.no_grad():
         steps = [built.model(*probe.args, **probe.kwargs)[:, -1] for probe in built.probes]
         text = torch.cat([probe.kwargs["input_ids"] for probe in built.probes], 1)
-        whole = language_model(text).logits
+        whole = decoder.model(text).logits
     torch.testing.assert_close(torch.stack(steps, 1), whole)
 
 

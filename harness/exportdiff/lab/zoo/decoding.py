@@ -3,6 +3,10 @@
 The exported program takes one token and its position, and writes to its cache, which is in buffers. As
 ``generate`` of that module does, the calls give it first the tokens of a prompt, and then further tokens. The
 first calls of exportdiff repeat the first token: they write to the same place of the cache.
+
+transformers holds these buffers in a plain object as well, and reads them there. A non-strict export takes
+them for constants then, and ``run_decompositions`` fails (``decompose_asserts_on_mutated_alias``). So
+``Bound`` gives the object the buffers of the module for the time of each call.
 """
 
 from __future__ import annotations
@@ -45,8 +49,32 @@ _MORE = (
     Family("smollm3", "SmolLM3ForCausalLM", prompt, _SIZES),
     Family("starcoder2", "Starcoder2ForCausalLM", prompt, _SIZES),
 )
+_BUFFERS = {"keys": "key_cache", "values": "value_cache", "cumulative_length": "cumulative_length"}
+"""The attributes of a layer of the cache, and how the names of their buffers begin."""
 _ONE_HEAD = {"falcon": {"multi_query": False}}
 """transformers makes a cache for as many heads as the queries have."""
+
+
+class Bound(torch.nn.Module):
+    """A decoder whose cache reads the buffers of the module during each call."""
+
+    def __init__(self, decoder: Any) -> None:
+        """``decoder``: TorchExportableModuleWithStaticCache."""
+        super().__init__()
+        self.decoder = decoder
+
+    def forward(self, input_ids: torch.Tensor, cache_position: torch.Tensor) -> object:
+        """Return the logits of the next token."""
+        layers = self.decoder.static_cache.layers
+        before = [{name: getattr(layer, name) for name in _BUFFERS} for layer in layers]
+        try:
+            for number, layer in enumerate(layers):
+                for name, buffer in _BUFFERS.items():
+                    setattr(layer, name, getattr(self.decoder, f"{buffer}_{number}"))
+            return self.decoder(input_ids=input_ids, cache_position=cache_position)
+        finally:
+            for layer, tensors in zip(layers, before, strict=True):
+                vars(layer).update(tensors)
 
 
 def families() -> tuple[Family, ...]:
@@ -75,10 +103,8 @@ def _decoder(family: Family) -> torch.nn.Module:
     model.generation_config.cache_implementation = "static"
     model.generation_config.use_cache = True
     wrapper: Any = importlib.import_module("transformers.integrations.executorch")
-    decoder: torch.nn.Module = wrapper.TorchExportableModuleWithStaticCache(
-        model, batch_size=1, max_cache_len=CACHE
-    )
-    return decoder.requires_grad_(False)
+    decoder = wrapper.TorchExportableModuleWithStaticCache(model, batch_size=1, max_cache_len=CACHE)
+    return Bound(decoder).requires_grad_(False)
 
 
 def _tokens() -> list[int]:
