@@ -227,7 +227,7 @@ class TestCommand:
 
     def test_a_family_that_does_not_exist_is_named(self, capsys: pytest.CaptureFixture[str]) -> None:
         assert main(["zoo", "--families", "docs,ops"]) == 2
-        wanted = "--families docs,ops: there is no ops; there are transformers, decoding, module_db"
+        wanted = "--families docs,ops: there is no ops; there are transformers, decoding, passing"
         assert wanted in capsys.readouterr().err
         assert main(["zoo", "--resume"]) == 2
         assert "--resume continues what --write began: give both" in capsys.readouterr().err

@@ -93,24 +93,25 @@ def models() -> Iterator[ZooModel]:
         yield ZooModel(
             f"decoding/{family.name}",
             f"TorchExportableModuleWithStaticCache({family.model}, {settings})",
-            lambda family=family: (_decoder(family), (), _step(3, 0)),  # type: ignore[misc]
-            probes=lambda: [((), _step(token, position)) for position, token in enumerate(_tokens())],
+            lambda family=family: (Bound(decoder(family)).requires_grad_(False), (), step(3, 0)),  # type: ignore[misc]
+            probes=lambda: [((), step(token, position)) for position, token in enumerate(tokens())],
         )
 
 
-def _decoder(family: Family) -> torch.nn.Module:
+def decoder(family: Family) -> Any:
+    """Return what transformers makes of a model, with a cache for one text."""
     model = family.made()
     model.generation_config.cache_implementation = "static"
     model.generation_config.use_cache = True
     wrapper: Any = importlib.import_module("transformers.integrations.executorch")
-    decoder = wrapper.TorchExportableModuleWithStaticCache(model, batch_size=1, max_cache_len=CACHE)
-    return Bound(decoder).requires_grad_(False)
+    return wrapper.TorchExportableModuleWithStaticCache(model, batch_size=1, max_cache_len=CACHE)
 
 
-def _tokens() -> list[int]:
+def tokens() -> list[int]:
     """Return the tokens of the prompt and of the steps after it; 0 to 2 are left out."""
     return torch.randint(3, VOCABULARY, (PROMPT + STEPS,)).tolist()
 
 
-def _step(token: int, position: int) -> dict[str, torch.Tensor]:
+def step(token: int, position: int) -> dict[str, torch.Tensor]:
+    """Return the arguments of one step."""
     return {"input_ids": torch.tensor([[token]]), "cache_position": torch.tensor([position])}

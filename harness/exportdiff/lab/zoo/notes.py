@@ -137,6 +137,14 @@ NOTES: tuple[Note, ...] = (
         signature=("purity", "mismatch", "export", "fake tensor in an object"),
         paths="nonstrict*",
     ),
+    Note(
+        "onnx_program_assigns_keywords_in_order_of_call",
+        "The steps are called with keywords, as language models are: "
+        "corpora/backends/onnx/onnx_program_assigns_keywords_in_order_of_call.py",
+        models=("passing/*",),
+        signature=("guards", "crash", "refused", "keyword-order"),
+        paths="onnx:program",
+    ),
 )
 
 

@@ -18,7 +18,7 @@ MARKDOWN = HERE / "README.md"
 
 SOURCE_NAMES = tuple(source.name for source in SOURCES)
 
-VERSIONED = ("torch", "transformers", "executorch")
+VERSIONED = ("torch", "transformers", "executorch", "onnx", "onnxruntime")
 """The packages on whose versions the table depends."""
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from exportdiff.interfaces.checking.default_paths import DEPLOYED
 from exportdiff.interfaces.checking.loading import check
-from exportdiff.lab.zoo import decoding, export_examples, module_database, operator_databases
+from exportdiff.lab.zoo import decoding, export_examples, module_database, operator_databases, passing
 from exportdiff.lab.zoo.docs import models as documentation
 from exportdiff.lab.zoo.families import FAMILIES
 from exportdiff.runtime.paths import backends
@@ -59,7 +59,10 @@ def _families() -> Iterator[ZooModel]:
 
 
 DECODED = ("nonstrict:module", "nonstrict:unflatten", "executorch:portable", "executorch:xnnpack")
-"""Paths on which models decode. ONNX programs keep no state between calls."""
+"""Paths on which models decode with a cache in buffers."""
+
+PASSED = ("nonstrict:module", "nonstrict:unflatten", "onnx:program", "onnx:plain")
+"""Paths on which models decode with the cache as input and output: ONNX programs keep no state."""
 
 PRESERVED = ("nonstrict+preserve:unflatten", "nonstrict+preserve_leaves:unflatten")
 """Paths that preserve the call signatures of submodules."""
@@ -75,6 +78,13 @@ SOURCES = (
         ("transformers",),
         decoding.models,
         DECODED,
+    ),
+    ModelSource(
+        "passing",
+        "Decoding of transformers with the cache as input and output: a prompt and ten steps",
+        ("transformers",),
+        passing.models,
+        PASSED,
     ),
     ModelSource(
         "module_db",
