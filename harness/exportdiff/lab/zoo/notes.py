@@ -143,7 +143,7 @@ NOTES: tuple[Note, ...] = (
         "corpora/backends/onnx/onnx_program_assigns_keywords_in_order_of_call.py",
         models=("passing/*",),
         signature=("guards", "crash", "refused", "keyword-order"),
-        paths="onnx:program",
+        paths="onnx:*",
     ),
 )
 
