@@ -205,6 +205,7 @@ def test_a_compiled_model_is_judged_at_its_first_call(tmp_path: pathlib.Path) ->
         for options in ({"fullgraph": True, "backend": "eager"}, {"backend": "aot_eager"}):
             torch.compile(nn.Tanh(), **options)(torch.ones(2))
         Compares()(torch.ones(2))
+        torch.compile(nn.LazyLinear(2), backend="eager")(torch.ones(2, 2))
 
     suite = recorded(tmp_path, body)
     assert torch._dynamo.eval_frame.OptimizedModule.__call__ is original
@@ -215,10 +216,12 @@ def test_a_compiled_model_is_judged_at_its_first_call(tmp_path: pathlib.Path) ->
     ]
     assert sorted(rows) == [
         ("AsksWhenCompiled", "new", ("compile:compiled",)),
+        ("LazyLinear", "not judged", ()),
         ("Tanh", "agrees", ("compile:compiled",)),
         ("Tanh", "agrees", ("compile:compiled", "compile:aot_eager")),
         ("Tanh", "agrees", ("compile:fullgraph",)),
     ]
+    assert suite.reasons == {"no values: fake, meta or uninitialized tensors": 1}
     (new,) = suite.of("new")
     line = pathlib.Path(__file__).read_text(encoding="utf-8").splitlines()[new.call.place.line - 1]
     assert line.strip() == 'compiled = torch.compile(AsksWhenCompiled(), backend="eager")'

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from exportdiff.core.model_identity import ModelIdentity
 
 if TYPE_CHECKING:
+    import torch
     from torch import nn
 
 
@@ -37,6 +38,12 @@ def _hash_of_state(model: nn.Module) -> str:
         *model.named_parameters(remove_duplicate=False),
         *model.named_buffers(remove_duplicate=False),
     ]
-    lines = sorted(f"{name} {tensor.dtype} {tuple(tensor.shape)}" for name, tensor in tensors)
+    lines = sorted(f"{name} {tensor.dtype} {_shape(tensor)}" for name, tensor in tensors)
     lines += [f"{name} {module.training}" for name, module in model.named_modules()]
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:10]
+
+
+def _shape(tensor: torch.Tensor) -> str:
+    from torch.nn.parameter import is_lazy
+
+    return "not initialized" if is_lazy(tensor) else str(tuple(tensor.shape))
