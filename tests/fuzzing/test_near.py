@@ -15,6 +15,7 @@ from exportdiff.core.plain_data import dumps, loads
 from exportdiff.fuzzing.campaign.postmortem import death_finding
 from exportdiff.fuzzing.campaign.schedule import paths_for
 from exportdiff.fuzzing.campaign.worker import Job, known_deaths, run_examples
+from exportdiff.fuzzing.near import drawing
 from exportdiff.fuzzing.near.drawing import near_program, path_of
 from exportdiff.fuzzing.near.editing import edited
 from exportdiff.fuzzing.near.edits import EDITS
@@ -114,6 +115,29 @@ def test_an_edit_changes_a_model_in_one_place_so_that_eager_still_runs(name: str
         except Exception:
             continue
     pytest.fail(f"{name} never gives a model that runs")
+
+
+ENDLESS = """
+import torch
+from torch import nn
+
+
+class Model(nn.Module):
+    def forward(self, x):
+        while x.sum() < 9:
+            x = x + 0
+        return x
+
+
+def make():
+    return Model(), (torch.ones(2),)
+"""
+
+
+def test_a_program_that_never_ends_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(drawing, "SECONDS", 0.2)
+    assert drawing.runs(MODEL)
+    assert not drawing.runs(ENDLESS)
 
 
 def test_the_program_runs_on_the_path_of_its_file_as_well(near: Near) -> None:

@@ -18,6 +18,7 @@ from exportdiff.fuzzing.near.merging import has_options, merged
 from exportdiff.fuzzing.near.shown_tags import shown_tags
 from exportdiff.known.attribution.resemblance import NEAR
 from exportdiff.runtime.observing.process_state import restore_modes
+from exportdiff.runtime.processes.cpu_time import at_most_cpu_seconds
 
 if TYPE_CHECKING:
     from exportdiff.core.path import Path
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 
 MOST = 3
 """The number of edits in one program."""
+SECONDS = 10.0
+"""The CPU time of one program in eager. An edit may have made its loop endless."""
 TRIES = 8
 """How many edits are tried, until one gives a program that runs in eager."""
 MERGED, PLACED = 0.15, 0.2
@@ -41,7 +44,7 @@ def near_program(near: Near, seed: int, index: int) -> tuple[str, tuple[str, ...
     if choose.random() < MERGED:
         other = _one_of(near, choose)
         both = merged(source, other.source)
-        if both is not None and _runs(both):
+        if both is not None and runs(both):
             source, tags = both, [*tags, NEAR + other.name]
     for _ in range(choose.randint(1, MOST)):
         step = _one_edit(source, choose)
@@ -72,7 +75,7 @@ def _one_edit(source: str, choose: random.Random) -> tuple[str, str] | None:
     for _ in range(TRIES):
         edit = EDITS[choose.choice(sorted(EDITS))]
         text = edited(source, edit, choose)
-        if text is not None and _runs(text):
+        if text is not None and runs(text):
             return text, edit.name
     return None
 
@@ -89,13 +92,13 @@ def _in_situations(near_to: str, source: str, seed: int, index: int) -> tuple[st
     return placed.source, placed.tags
 
 
-def _runs(source: str) -> bool:
+def runs(source: str) -> bool:
     """Whether the program can be made and called in eager, with parameters that have a shape.
 
     What it changes in the process, as the default dtype, does not change how other programs are judged.
     """
     try:
-        with sources_forgotten(), restore_modes():
+        with sources_forgotten(), restore_modes(), at_most_cpu_seconds(SECONDS):
             built = case_from_source(source).build()
             if any(map(is_lazy, built.model.parameters())):
                 return False
