@@ -77,6 +77,8 @@ def test_the_same_seed_gives_the_same_programs_and_others_give_others(near: Near
         ("nn.ReLU()", set()),
         ("nn.BatchNorm1d(2)", {"layer.batch_norm1d"}),
         ("nn.ReLU(); self.held = [nn.Parameter(torch.ones(2))]", {"state.held_parameter"}),
+        ("nn.ReLU(); self.seen = torch.ones(2); self.seen.add_(1)", {"inplace.constant"}),
+        ("nn.Identity(); self.again = self.layer", {"hierarchy.shared"}),
     ],
 )
 def test_a_program_has_the_tags_that_its_text_and_its_model_show(changed: str, tags: set[str]) -> None:

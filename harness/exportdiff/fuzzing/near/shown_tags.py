@@ -10,11 +10,15 @@ from __future__ import annotations
 
 import re
 
+import torch
+from torch import nn
+
 from exportdiff.core.case import case_from_source, sources_forgotten
 from exportdiff.runtime.observing.checkpoint import holds_unregistered
 from exportdiff.runtime.observing.process_state import restore_modes
 
 SHOWN_BY = {
+    "control.training": r"\bself\.training\b",
     "dynamic.branch": r"\bif\b.*\.(shape|size\()",
     "idiom.flex_attention": r"\bflex_attention\(",
     "idiom.func_grad": r"\bautograd\.grad\(",
@@ -40,12 +44,24 @@ SHOWN_BY = {
     "region.func_grad": r"\bfunc\.(grad|grad_and_value|vjp|jacrev|hessian)\(",
 }
 """By tag, what the text of a program then contains."""
+WRITES_IN_PLACE = r"\.[a-z]\w*_\("
+"""What the text of a program with an in-place operator contains."""
 
 
 def shown_tags(source: str) -> set[str]:
     """Return the tags that a program shows. Builds its model."""
     found = {tag for tag, words in SHOWN_BY.items() if re.search(words, source)}
     with sources_forgotten(), restore_modes():
-        if holds_unregistered(case_from_source(source).build().model):
+        model = case_from_source(source).build().model
+        if holds_unregistered(model):
             found.add("state.held_parameter")
+        if re.search(WRITES_IN_PLACE, source) and _has_constant(model):
+            found.add("inplace.constant")
+        if len([*model.named_modules(remove_duplicate=False)]) > len([*model.modules()]):
+            found.add("hierarchy.shared")
     return found
+
+
+def _has_constant(model: nn.Module) -> bool:
+    """Return whether an attribute of a module is a tensor that is neither a parameter nor a buffer."""
+    return any(isinstance(value, torch.Tensor) for part in model.modules() for value in vars(part).values())
