@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import difflib
 import importlib
+import io
+import math
 import pathlib
 import sys
 import types
@@ -699,6 +701,38 @@ def test_fixed_assigned_buffer_of_a_preserved_owner(
     total = dict(unflattened.named_buffers())["child.total"]
     assert torch.equal(total, eager.child.total)
     assert total.requires_grad == eager.child.total.requires_grad
+
+
+@pytest.mark.parametrize("rounded", [round, math.floor, math.ceil])
+def test_fixed_deferred_checks_round_as_python_does(rounded: Callable[[float], int]) -> None:
+    """Some checks were left out, and one with round raised TypeError. Saved programs have them as well."""
+    import torch
+
+    class Model(torch.nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            for _ in range(12 - rounded((9 - x.shape[0]) / 2)):
+                x = x + 1
+            return x
+
+    model, sizes = Model(), range(3, 15)
+    with applied([read_fix(CORPORA / FIXES / "deferred_checks_divide_sizes.patch")]):
+        program = torch.export.export(
+            model,
+            (torch.zeros(12),),
+            dynamic_shapes={"x": {0: torch.export.Dim.AUTO}},
+            prefer_deferred_runtime_asserts_over_guards=True,
+        )
+        torch.export.save(program, file := io.BytesIO())
+        file.seek(0)
+        candidate = torch.export.load(file).module()
+    right = {n for n in sizes if rounded((9 - n) / 2) == rounded((9 - 12) / 2)}
+    assert len(right) in (1, 2, 3)
+    for n in sizes:
+        if n in right:
+            assert candidate(torch.zeros(n)).equal(model(torch.zeros(n)))
+        else:
+            with pytest.raises(RuntimeError, match="Runtime assertion failed"):
+                candidate(torch.zeros(n))
 
 
 def test_fixed_dead_call_reads_the_right_state() -> None:
