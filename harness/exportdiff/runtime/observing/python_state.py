@@ -12,6 +12,7 @@ import functools
 import gc
 import re
 import types
+from operator import is_
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
@@ -22,7 +23,7 @@ from exportdiff.runtime.observing.saved_tensors import SavedTensors
 from exportdiff.runtime.observing.tensors import named_state
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator
 
     from exportdiff.runtime.observing.holders import Contents, Holder
 
@@ -214,8 +215,14 @@ def _is_table(held: dict[Any, Any]) -> bool:
 
 
 def _differing(before: Contents, after: Contents) -> list[Any]:
+    if _identical(before, after) and _identical(before.values(), after.values()):
+        return []  # the usual case
     keys = [key for key, held in before.items() if not _same(held, after.get(key, MISSING))]
     return keys + [key for key in after if key not in before]
+
+
+def _identical(some: Collection[object], others: Collection[object]) -> bool:
+    return len(some) == len(others) and all(map(is_, some, others))
 
 
 def _same(one: object, other: object) -> bool:
