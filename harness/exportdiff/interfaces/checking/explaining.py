@@ -16,7 +16,7 @@ from exportdiff.known.attribution.knowledge import knowledge
 
 if TYPE_CHECKING:
     import pathlib
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator
 
     from exportdiff.core.case import Case
     from exportdiff.core.finding import Finding
@@ -34,19 +34,23 @@ SECONDS = 240.0
 of the default paths, that may be all."""
 
 
-def explained(case: Case, report: Report, corpora: pathlib.Path) -> Iterator[tuple[Found, ...]]:
+def explained(
+    case: Case, report: Report, corpora: pathlib.Path, left_out: Collection[Finding] = ()
+) -> Iterator[tuple[Found, ...]]:
     """Yield each finding of a report with the root causes that explain it, in parts if its paths differ.
 
     A user's model has no tags, so no trigger of the corpus matches it. Answers are cached on disk.
+    ``left_out``: the findings that are not looked for in the corpus.
     """
     findings = tuple(each.finding for each in report.found)
     cache = ExplanationCache(case, findings, corpora)
     if not case.source:
         case = replace(case, source=_source_of_classes(case))
-    cached = {finding: parts for finding in findings if (parts := cache.read(finding)) is not None}
-    searched = _searched(case, report, [each for each in findings if each not in cached], corpora)
+    done = {finding: parts for finding in findings if (parts := cache.read(finding)) is not None}
+    done |= {finding: (Found(finding, searched=False),) for finding in left_out}
+    searched = _searched(case, report, [each for each in findings if each not in done], corpora)
     for finding in findings:
-        parts = cached.get(finding)
+        parts = done.get(finding)
         if parts is None:
             parts = next(searched)
             cache.write(finding, [part.at(_without_record(part.finding.first_difference)) for part in parts])

@@ -35,7 +35,7 @@ from exportdiff.runtime.processes.child import (
 
 if TYPE_CHECKING:
     import pathlib
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
     from threading import Event
 
     from exportdiff.core.case import Case
@@ -86,16 +86,19 @@ def judge_in_subprocess(
     *,
     seconds: float,
     corpora: pathlib.Path | None = None,
+    searches: Callable[[Finding], bool] = lambda finding: True,
     on_step: Callable[[CheckStep], None] = lambda step: None,
     stop: Event | None = None,
 ) -> Report:
     """Judge all paths in one process, then judge the paths with findings again in a second process.
 
     ``seconds``: the limit for everything. ``corpora``: the corpus that explains findings; None: no finding is
-    known. ``on_step`` receives each step as it happens. After ``stop`` is set, the report is returned as it
-    is so far. Raises UsageError for a mistake of the user, RuntimeError if exportdiff itself failed.
+    known. ``searches``: whether to look for a finding in the corpus. ``on_step`` receives each step as it
+    happens. After ``stop`` is set, the report is returned as it is so far. Raises UsageError for a mistake of
+    the user, RuntimeError if exportdiff itself failed.
     """
-    return _Judging(model, tuple(paths), time.monotonic() + seconds, corpora, on_step, stop).report()
+    deadline = time.monotonic() + seconds
+    return _Judging(model, tuple(paths), deadline, corpora, on_step, stop, searches).report()
 
 
 def findings_of(model: LoadableModel, paths: Sequence[Path], seconds: float) -> Sequence[Finding]:
@@ -118,6 +121,7 @@ class _Judging:
     corpora: pathlib.Path | None
     on_step: Callable[[CheckStep], None]
     stop: Event | None
+    searches: Callable[[Finding], bool] = lambda finding: True
 
     def report(self) -> Report:
         notes = self._notes()
@@ -167,12 +171,13 @@ class _Judging:
         """Find out in a third process which findings the corpus explains."""
         if self.corpora is None or not report.found or report.stopped:
             return report
+        left_out = tuple(each.finding for each in report.found if not self.searches(each.finding))
         self.on_step(Explaining(len(report.found)))
         found: list[Found] = []
         waiting = list(report.found)
         why = ""
         try:
-            for parts in self.stream(_explain, self.model, report, self.corpora):
+            for parts in self.stream(_explain, self.model, report, self.corpora, left_out):
                 if isinstance(parts, Death):
                     why = f"looking for known bugs ended in {parts.reason}"
                     break
@@ -407,7 +412,9 @@ def _run_eager(model: LoadableModel, device: str) -> None:
     run_eager(model.load(), device)
 
 
-def _explain(model: LoadableModel, report: Report, corpora: pathlib.Path) -> Iterator[tuple[Found, ...]]:
+def _explain(
+    model: LoadableModel, report: Report, corpora: pathlib.Path, left_out: Collection[Finding]
+) -> Iterator[tuple[Found, ...]]:
     from exportdiff.interfaces.checking.explaining import explained
 
-    return explained(model.load(), report, corpora)
+    return explained(model.load(), report, corpora, left_out)

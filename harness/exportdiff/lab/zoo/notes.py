@@ -8,8 +8,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING
 
 from exportdiff.core.finding import starts_with
+
+if TYPE_CHECKING:
+    from exportdiff.core.finding import Finding
 
 
 @dataclass(frozen=True)
@@ -29,16 +33,6 @@ class Note:
 
 
 NOTES: tuple[Note, ...] = (
-    Note(
-        "first_forward_installs_hooks",
-        "The first forward of the model installs hooks in it, and notes that in an attribute "
-        "(transformers/utils/output_capturing.py, maybe_install_capturing_hooks). Non-strict export runs the "
-        "Python code of the model, so that the model keeps the attribute, as after a call in eager "
-        "(docs.pytorch.org, torch.export Programming Model, 'Strict vs. Non-Strict Tracing')",
-        models=("transformers/segformer",),
-        signature=("purity", "mismatch", "export", "attribute"),
-        paths="nonstrict*",
-    ),
     Note(
         "decompose_ends_the_process_for_sparse_input",
         "A compressed sparse input requires grad: "
@@ -157,3 +151,8 @@ def notes_on(model: str, path: str, signature: tuple[str, ...]) -> tuple[str, ..
         and fnmatchcase(path, note.paths)
         and starts_with(signature, note.signature)
     )
+
+
+def explain(model: str, finding: Finding) -> bool:
+    """Whether notes explain a finding on all of its paths. It is not looked for in the corpus then."""
+    return all(notes_on(model, path.without_device, finding.signature) for path in finding.shown_on)

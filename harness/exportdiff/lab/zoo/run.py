@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from exportdiff.core.errors import UsageError
 from exportdiff.interfaces.checking.in_subprocess import LoadableModel, judge_in_subprocess
+from exportdiff.lab.zoo.notes import explain
 from exportdiff.lab.zoo.row import ModelRow
 from exportdiff.lab.zoo.rows import row_of
 from exportdiff.lab.zoo.screening import screen
@@ -111,7 +112,12 @@ def _judged(name: str, settings: ZooSettings, stop: Event) -> JudgedModel:
     subject = LoadableModel(name, partial(load_model, name))
     try:
         report = judge_in_subprocess(
-            subject, _paths(name, settings), seconds=settings.limit, corpora=settings.corpora, stop=stop
+            subject,
+            _paths(name, settings),
+            seconds=settings.limit,
+            corpora=settings.corpora,
+            searches=lambda finding: not explain(name, finding),
+            stop=stop,
         )
     except UsageError as error:
         return JudgedModel(ModelRow(name, not_judged=str(error)))

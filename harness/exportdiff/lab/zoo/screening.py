@@ -17,6 +17,7 @@ from exportdiff.interfaces.checking.found import Found
 from exportdiff.interfaces.checking.report import Report
 from exportdiff.judging.judge_case import judge_case
 from exportdiff.lab.zoo.model import NoModel
+from exportdiff.lab.zoo.notes import explain
 from exportdiff.lab.zoo.row import ModelRow
 from exportdiff.lab.zoo.rows import row_of
 from exportdiff.lab.zoo.sources import loaded, source_of
@@ -62,6 +63,7 @@ def _row(model: ZooModel, paths: Sequence[Path], corpora: pathlib.Path) -> Model
     if verdict.unjudged:
         return None
     report = Report(model.name, torch.__version__, verdict.paths, found=tuple(map(Found, verdict.findings)))
-    found = tuple(part for parts in explained(case, report, corpora) for part in parts)
+    noted = tuple(each for each in verdict.findings if explain(model.name, each))
+    found = tuple(part for parts in explained(case, report, corpora, noted) for part in parts)
     row = row_of(report.with_found(found))
     return None if row.unexplained else row
