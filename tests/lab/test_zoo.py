@@ -14,11 +14,13 @@ import torch
 from exportdiff.cli import main
 from exportdiff.core.errors import UsageError
 from exportdiff.interfaces.checking.default_paths import deployed_paths
+from exportdiff.lab.zoo import notes as noted
 from exportdiff.lab.zoo import record as recording
 from exportdiff.lab.zoo import sources
 from exportdiff.lab.zoo.decoding import PROMPT, STEPS
 from exportdiff.lab.zoo.differences import differences
 from exportdiff.lab.zoo.families import FAMILIES
+from exportdiff.lab.zoo.notes import Note
 from exportdiff.lab.zoo.record import JSON, MARKDOWN, RecordedTable, read, write
 from exportdiff.lab.zoo.row import Cell, ModelRow, ShownFinding
 from exportdiff.lab.zoo.run import ZooSettings, judge_all
@@ -115,6 +117,17 @@ def test_an_example_of_export_db_is_judged(tmp_path: pathlib.Path) -> None:
     settings = ZooSettings(CORPORA, 120.0, paths=deployed_paths()[:1])
     (judged,) = judge_all(["export_db/list_contains"], settings)
     assert judged.row == ModelRow("export_db/list_contains", {"nonstrict:module": Cell("ok")})
+
+
+def test_a_finding_that_a_note_explains_is_not_looked_for_in_the_corpus(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The corpus would explain this one: the note stands in its place."""
+    name, signature = "export_db/static_if", ("guards", "mismatch", "accepted")
+    monkeypatch.setattr(noted, "NOTES", (Note("a_note", "why", models=(name,), signature=signature),))
+    (judged,) = judge_all([name], ZooSettings(CORPORA, 120.0, paths=deployed_paths()[:1]))
+    (shown,) = judged.row.cells["nonstrict:module"].findings
+    assert shown.causes == ("a_note",)
 
 
 def test_one_process_judges_several_models() -> None:
