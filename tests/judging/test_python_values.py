@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import pathlib
 import sys
 from dataclasses import replace
 
+import filelock
 import pytest
 
 from exportdiff.core.case import Case, case_from_source
@@ -161,3 +163,10 @@ def test_names_of_torch_and_of_python_are_not_visited() -> None:
     model = case_of("import sympy", init, forward).build().model
     visited = PythonState(model)
     assert len(visited._seen) < 100
+
+
+def test_counters_of_locks_are_not_visited(tmp_path: pathlib.Path) -> None:
+    forward = "return x if filelock.FileLock else -x"
+    visited = PythonState(case_of("import filelock", "", forward).build().model)
+    with filelock.FileLock(tmp_path / "lock"):
+        assert visited.changed() == frozenset()

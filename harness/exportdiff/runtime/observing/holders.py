@@ -89,12 +89,13 @@ def has_attributes(value: object) -> bool:
 def is_own(module: str) -> bool:
     """Whether a module is neither Python's nor torch's nor exportdiff's: the user's, or a library's.
 
-    A package that torch itself computes with, such as sympy, is torch's: an export adds to its tables.
+    A package that torch itself computes with, such as sympy, is torch's: an export adds to its tables. So is
+    filelock: torch and transformers take locks, and it counts them.
     """
     return module.partition(".")[0] not in _FOREIGN
 
 
-_OF_TORCH = {"torch", "numpy", "sympy", "mpmath"}
+_OF_TORCH = {"torch", "numpy", "sympy", "mpmath", "filelock"}
 _FOREIGN = sys.stdlib_module_names | _OF_TORCH | {"exportdiff", "exportdiff_strategies"}
 
 
