@@ -44,6 +44,8 @@ BY_DEFAULT = (
     "nonstrict+under_float64:module",
     "nonstrict+under_no_grad:module",
     "nonstrict+under_no_grad+decompose:module",
+    "nonstrict+under_inference_mode:module",
+    "nonstrict+differentiated:module",
     "strict+load_strictly:module",
     "draft:module",
     "pipeline:stages",
