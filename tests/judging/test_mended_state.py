@@ -100,3 +100,34 @@ def test_the_buffer_that_forward_registers_is_written_into_no_input(case: Callab
     }
     assert "inputs" in before
     assert not {"inputs", "outputs", "crash"} & after
+
+
+KEEPS_ITS_INPUT = """
+class Track(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("last", torch.zeros(6))
+        self.register_buffer("count", torch.zeros(()))
+
+    def forward(self, x):
+        before = self.last + self.count
+        self.last = (x * 2).view(-1)
+        with torch.no_grad():
+            self.count = self.count + 1
+        return before
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.track = Track()
+
+    def forward(self, x):
+        return self.track(x)
+"""
+
+
+def test_a_preserved_layer_assigns_a_view_and_in_a_no_grad_block(case: Callable[[str], Case]) -> None:
+    """Two fixes were once wrong here: unflatten raised an error, or the second call gave a wrong result."""
+    verdict = judge_case(case(KEEPS_ITS_INPUT), select_paths(["nonstrict+preserve:unflatten"]))
+    assert [(each.outcome, each.message) for each in verdict.paths] == [("agrees", "")]
