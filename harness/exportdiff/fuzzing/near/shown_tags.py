@@ -35,6 +35,7 @@ SHOWN_BY = {
     "layer.packed_gru": r"\bpack_(padded_)?sequence\(",
     "layer.rrelu": r"\bRReLU\(",
     "op.autograd": r"\bautograd\.grad\(",
+    "op.binary_cross_entropy": r"\bF\.binary_cross_entropy\(",
     "op.gradient_hook": r"\.register_(full_backward_)?hook\(",
     "op.seeded": r"\bGenerator\(",
     "region.autocast": r"\bautocast\(",
