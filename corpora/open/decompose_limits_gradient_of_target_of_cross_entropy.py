@@ -32,8 +32,8 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""One network gives probabilities, and another gives the target. Where a probability is 1, the gradient of the
-target is -inf in eager. After run_decompositions, it is -100.
+"""One network gives probabilities, another one gives the target. Where a probability is 1, the gradient of
+the target is -inf in eager. After run_decompositions, it is -100.
 
 Eager limits the logarithms in the loss to -100, but not those in the gradient of the target. The
 decomposition limits them with `torch.maximum`, and autograd differentiates this: the gradient of the target

@@ -4,14 +4,14 @@
 #
 # [tool.exportdiff]
 # id = "XD416"
-# title = "torch.export: InternalTorchDynamoError if torch.cond gets an input that is a parameter of any length"
+# title = "torch.export: InternalTorchDynamoError if torch.cond gets a parameter of dynamic size"
 # harm = "obscure error"
 # reach = "contrived"
 # reach-because = "a learned prompt given as the example input, a dynamic length, and torch.cond"
 # topics = ["control-flow", "dynamic-sizes"]
 # cause = """
 # Dynamo traces the cond, with the fake inputs of export. For its metrics, `TENSOR_MATCH` counts the bytes of
-# each parameter that is guarded. nbytes needs sizes that are numbers. It should leave out other parameters."""
+# each parameter that is guarded. nbytes needs numbers as sizes. It should leave out other parameters."""
 # path = "nonstrict:module@cpu"
 # check = "outputs"
 # kind = "crash"
@@ -44,7 +44,7 @@
 "Cannot call numel() on tensor with symbolic sizes/strides".
 
 Dynamo traces the cond, with the fake inputs of export. For its metrics, `TENSOR_MATCH` counts the bytes of
-each parameter that is guarded. nbytes needs sizes that are numbers. It should leave out other parameters.
+each parameter that is guarded. nbytes needs numbers as sizes. It should leave out other parameters.
 """
 
 import sys

@@ -29,7 +29,7 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""A float64 model calls flex_attention with return_lse. The program returns a float64 logsumexp, and its graph
+"""A float64 model calls flex_attention with return_lse. The program returns a float64 logsumexp. Its graph
 says float32.
 
 The dense implementation computes scores in float64 if the query is float64. `flex_attention_fake_impl`

@@ -31,7 +31,7 @@
 # fix = "save_writes_empty_parts"
 # upstream = ""
 # upstream-searched = "2026-11-27"
-# at-fault = "torch/export/pt2_archive/_package_weights.py, get_complete_tensor: an empty tensor has the address 0"
+# at-fault = "torch/export/pt2_archive/_package_weights.py, get_complete_tensor: address 0 of an empty tensor"
 # workaround = "code"
 #
 # [tool.exportdiff.versions]
@@ -41,7 +41,7 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""A buffer is the rest of a table, and the rest is empty. save raises "numel: integer multiplication overflow".
+"""A buffer is the rest of a table, and empty. save raises "numel: integer multiplication overflow".
 
 `get_complete_tensor` computes how much of the memory the buffers of a group need, from their addresses. The
 address of an empty tensor is 0. If all buffers of the group are empty, the size is negative. It should take

@@ -21,8 +21,8 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""A hook doubles a gradient. In eager, a step of SGD moves the weight from 1 to -1. The program has no hook, and
-moves it to 0: the next result is another one.
+"""A hook doubles a gradient. In eager, a step of SGD moves the weight from 1 to -1. The program has no hook,
+and moves it to 0: the next result is another one.
 
 `Tensor.register_hook` calls no operator, so that no graph records it. Export should refuse it.
 """

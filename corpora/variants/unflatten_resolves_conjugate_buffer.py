@@ -21,7 +21,7 @@
 # "2.14.1" = "shows"
 # "2.15.0" = "shows"
 # ///
-"""The buffer is `torch.tensor(1 + 2j).conj()`, which only sets a bit. Unflattened, `is_conj()` of it is False.
+"""The buffer is `torch.tensor(1 + 2j).conj()`, which only sets a bit. After unflatten, is_conj() is False.
 
 `UnflattenedModule.__init__` copies each buffer with clone(), which computes the conjugate. It should keep the
 bit that the graph was traced with.
