@@ -18,8 +18,10 @@ from exportdiff.runtime.observing.checkpoint import holds_unregistered
 from exportdiff.runtime.observing.process_state import restore_modes
 
 SHOWN_BY = {
+    "calls.repeated": r"(?s)\bself\.(\w+)\(.*\bself\.\1\(",
     "control.training": r"\bself\.training\b",
-    "dynamic.branch": r"\bif\b.*\.(shape|size\()",
+    # int() of a number computed from a size asks for the number, as a branch does.
+    "dynamic.branch": r"\b(if\b|int\().*\.(shape|size\()",
     "idiom.flex_attention": r"\bflex_attention\(",
     "idiom.func_grad": r"\bautograd\.grad\(",
     "idiom.gradient_hook": r"\bregister_full_backward_(pre_)?hook\(",
