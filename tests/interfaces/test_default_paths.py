@@ -111,4 +111,4 @@ def test_the_paths_that_agree_come_before_the_findings() -> None:
             rows.on_step(PathDone(each))
         assert not text.getvalue()
         rows.on_step(Confirming(1))
-        assert "31 paths agree with eager" in text.getvalue()
+        assert "32 paths agree with eager" in text.getvalue()

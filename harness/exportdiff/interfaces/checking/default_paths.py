@@ -46,6 +46,7 @@ BY_DEFAULT = (
     "nonstrict+under_no_grad+decompose:module",
     "nonstrict+under_inference_mode:module",
     "nonstrict+differentiated:module",
+    "nonstrict+trained:module",
     "strict+load_strictly:module",
     "draft:module",
     "pipeline:stages",
