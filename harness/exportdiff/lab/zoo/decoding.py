@@ -93,7 +93,7 @@ def models() -> Iterator[ZooModel]:
         yield ZooModel(
             f"decoding/{family.name}",
             f"TorchExportableModuleWithStaticCache({family.model}, {settings})",
-            lambda family=family: (Bound(decoder(family)).requires_grad_(False), (), step(3, 0)),  # type: ignore[misc]
+            lambda family=family: (Bound(decoder(family)).requires_grad_(False), (), step(3, 0)),  # type: ignore[misc]  # mypy infers no type for a lambda with a default
             probes=lambda: [((), step(token, position)) for position, token in enumerate(tokens())],
         )
 

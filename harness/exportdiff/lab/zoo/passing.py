@@ -56,8 +56,8 @@ def models() -> Iterator[ZooModel]:
         yield ZooModel(
             f"passing/{family.name}",
             f"{family.model} with a StaticCache(max_cache_len={CACHE}) as input and output",
-            lambda family=family: _made(family),  # type: ignore[misc]
-            probes=lambda family=family: _steps(family),  # type: ignore[misc]
+            lambda family=family: _made(family),  # type: ignore[misc]  # mypy infers no type for a lambda with a default
+            probes=lambda family=family: _steps(family),  # type: ignore[misc]  # mypy infers no type for a lambda with a default
         )
 
 
