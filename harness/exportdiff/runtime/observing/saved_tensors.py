@@ -150,6 +150,12 @@ class SavedTensors:
             return False
         if not all(each.can_be_restored() for each in self._composed):
             return False
+        # Outside of inference mode, its tensors can be given no other memory.
+        if any(
+            tensor.is_inference() and _layout(tensor) != (storage._cdata, offset, shape, stride)
+            for tensor, storage, offset, shape, stride, *_ in self._views
+        ):
+            return False
         with torch.no_grad():
             for storage, values in self._values.values():
                 _write(storage, values)
