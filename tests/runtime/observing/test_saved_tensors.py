@@ -342,3 +342,13 @@ def test_a_failed_export_in_inference_mode_leaves_torch_usable(case: Callable[[s
     verdict = judge(built, select_paths(["strict:module"]), ["purity"])
     assert [each.signature[-1] for each in verdict.findings] == ["Python dispatcher"]
     assert torch.equal(torch.ones(2) * 2, torch.full((2,), 2.0))
+
+
+def test_an_inference_tensor_that_has_another_memory_is_not_restored() -> None:
+    with torch.inference_mode():
+        tensor = torch.ones(2)
+    saved = SavedTensors([tensor])
+    assert saved.restore()
+    with torch.inference_mode():
+        tensor.resize_(3)
+    assert not saved.restore()
