@@ -41,7 +41,7 @@ class FirstCalls:
     def remove(self) -> None:
         """Restore the method."""
         if self._original is not None:
-            torch._dynamo.eval_frame.OptimizedModule.__call__ = self._original  # type: ignore[method-assign]
+            torch._dynamo.eval_frame.OptimizedModule.__call__ = self._original  # type: ignore[method-assign]  # as above
             self._original = None
         self._waiting.clear()
 
