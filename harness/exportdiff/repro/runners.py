@@ -19,14 +19,17 @@ def runner_name(finding: Finding) -> str:
     return "torch.compile" if finding.mode == "compile" else "+".join((*finding.transforms, finding.runner))
 
 
-def run_from(program: str, finding: Finding, *, has_kwargs: bool) -> str:
+def run_from(program: str, finding: Finding, *, has_kwargs: bool, dynamic: bool) -> str:
     """Return the expression for what is compared with eager, from that for the program.
+
+    ``dynamic``: whether the file has a function ``dynamic_shapes``.
 
     Raises NoReproError for a mode or runner that repro files do not know.
     """
     if finding.runner not in runners_of(finding.mode):
         raise NoReproError(f"no way to write down the path {finding.path}")
     expression = replace_name(runner_of(finding.path).expression, "ep", program)
+    expression = replace_name(expression, "shapes", "dynamic_shapes()" if dynamic else "None")
     return expression if has_kwargs else replace_name(expression, "kwargs", "{}")
 
 

@@ -20,7 +20,7 @@ from exportdiff.repro.templates import inputs, properties
 from exportdiff.repro.writers.table import parts_of
 from exportdiff.runtime import second_device
 from exportdiff.runtime.inputs.copies import CALLS
-from exportdiff.runtime.paths.backends import mode_of, packages
+from exportdiff.runtime.paths.backends import mode_of, packages, runner_of
 
 if TYPE_CHECKING:
     from exportdiff.core.finding import Finding
@@ -165,7 +165,7 @@ def _setting(
     unpack = "args, kwargs" if program.has_kwargs else "args"
     spec = "dynamic_shapes=dynamic_shapes(), " if dynamic else ""
     further = transforms.export_arguments(finding)
-    run = run_from("ep", finding, has_kwargs=program.has_kwargs)
+    run = run_from("ep", finding, has_kwargs=program.has_kwargs, dynamic=dynamic)
     call = mode_of(finding.mode).call
     export = f"{call}(model, {unpack}, {spec}strict={finding.mode == 'strict'}{further})"
     if parts.of_program:
@@ -174,7 +174,7 @@ def _setting(
     else:
         turned = transforms.program("ep", finding, dynamic=dynamic)
     original, copied = transforms.copying(finding, run)
-    made = run_from(turned, finding, has_kwargs=program.has_kwargs)
+    made = run_from(turned, finding, has_kwargs=program.has_kwargs, dynamic=dynamic)
     pipeline = finding.mode == "pipeline"
     return ScriptSetting(
         calls={
@@ -194,7 +194,9 @@ def _setting(
         observes=parts.observes,
         reseed=f"torch.manual_seed({'call' if parts.call else 0})" if "calls" in finding.draws else "",
         # A pipeline exports by itself, and shows no more than the leaves of outputs.
-        exports=finding.mode != "compile" and not (pipeline and finding.stage != "export"),
+        exports=finding.mode != "compile"
+        and not (pipeline and finding.stage != "export")
+        and runner_of(finding.path).starts_from != "model",
         leaves_only=pipeline,
         done_to_eager=(*transforms.in_eager(finding, fresh), *run_by_eager(finding)),
         deviating=parts.deviating,

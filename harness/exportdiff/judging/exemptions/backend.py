@@ -127,7 +127,16 @@ class Backend:
         begin with ``_``. So it imports inside its body what it needs, and uses nothing else of its module.
         The callable takes what the model takes, and returns what it returns, in the same containers.
         """
-        self._add(function, f"{function.__name__}(ep)")
+        self._add(function, f"{function.__name__}(ep)", "export")
+        return function
+
+    def from_model(self, function: Callable[..., Callable[..., object]]) -> Callable[..., Any]:
+        """Add a function that exports by itself, and returns a callable; its name becomes the end of a path.
+
+        It takes the model, the positional and the keyword arguments of the example, and the spec of dynamic
+        shapes (None: there is none). For the rest, see ``runner``.
+        """
+        self._add(function, f"{function.__name__}(model, args, kwargs, shapes)", "model")
         return function
 
     def saved(self, function: Callable[..., Callable[..., object]]) -> Callable[..., Any]:
@@ -136,10 +145,12 @@ class Backend:
         It takes the path of the file, the model, and what the model returns for the example. The callable
         takes what the model takes, and returns what it returns, in the same containers.
         """
-        self._add(function, "", loads=True)
+        self._add(function, "", "file")
         return function
 
-    def _add(self, function: Callable[..., Any], expression: str, *, loads: bool = False) -> None:
+    def _add(
+        self, function: Callable[..., Any], expression: str, starts_from: Literal["export", "model", "file"]
+    ) -> None:
         aspects = [aspect for each in self.not_promised for aspect in _ASPECTS.get(each, ())]
         deviating = () if self.mode.deviations else ("deviations",)
         name, promise = function.__name__, (function.__doc__ or "").partition("\n")[0]
@@ -149,7 +160,7 @@ class Backend:
             function,
             promise,
             expression,
-            loads=loads,
+            starts_from=starts_from,
             shown=True,
             same_operators=False,
             not_promised=(*_NEVER, *aspects, *cast("tuple[Aspect, ...]", deviating)),

@@ -39,6 +39,12 @@ IN_MACHINE_CODE = (
     "and the search goes no further"
 )
 
+_NOT_LOGGED: dict[str, str] = {
+    "file": "the file runs outside of torch, where operators are not logged",
+    "model": "the backend exports by itself, and its operators are not logged",
+}
+"""By what a runner starts from."""
+
 
 def first_difference(case: Case, finding: Finding) -> FirstDifference:
     """Return where the path of a finding first differs from eager, or why that is not known."""
@@ -47,8 +53,8 @@ def first_difference(case: Case, finding: Finding) -> FirstDifference:
         return not_found(wanted.why_not)
     if wanted.module is not None:
         return FirstDifference(module=wanted.module)
-    if runner_of(finding.path).loads:
-        return not_found("the file runs outside of torch, where operators are not logged")
+    if (start := runner_of(finding.path).starts_from) != "export":
+        return not_found(_NOT_LOGGED[start])
     path = _interpreted(finding.path)
     machine_code = path != finding.path
     eager = log_eager(case, path, wanted.wanted)

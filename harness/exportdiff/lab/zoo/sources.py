@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING
 
 from exportdiff.interfaces.checking.default_paths import DEPLOYED
 from exportdiff.interfaces.checking.loading import check
-from exportdiff.lab.zoo import decoding, export_examples, module_database, operator_databases, passing
+from exportdiff.lab.zoo import (
+    decoding,
+    export_examples,
+    generation,
+    module_database,
+    operator_databases,
+    passing,
+)
 from exportdiff.lab.zoo.docs import models as documentation
 from exportdiff.lab.zoo.families import FAMILIES
 from exportdiff.runtime.paths import backends
@@ -64,6 +71,9 @@ DECODED = ("nonstrict:module", "nonstrict:unflatten", "executorch:portable", "ex
 PASSED = ("nonstrict:module", "nonstrict:unflatten", "onnx:program", "onnx:plain")
 """Paths on which models decode with the cache as input and output: ONNX programs keep no state."""
 
+EXPORTERS = ("transformers_dynamo:torch", "transformers_onnx:onnxruntime", "transformers_executorch:xnnpack")
+"""Paths on which transformers exports by itself."""
+
 PRESERVED = ("nonstrict+preserve:unflatten", "nonstrict+preserve_leaves:unflatten")
 """Paths that preserve the call signatures of submodules."""
 
@@ -85,6 +95,13 @@ SOURCES = (
         ("transformers",),
         passing.models,
         PASSED,
+    ),
+    ModelSource(
+        "exporters",
+        "Decoding as transformers.exporters exports it: a prefill and ten steps with caches",
+        ("transformers",),
+        generation.models,
+        EXPORTERS,
     ),
     ModelSource(
         "module_db",

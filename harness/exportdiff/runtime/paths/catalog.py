@@ -132,8 +132,9 @@ def _of_mode(name: str, glob: str, devices: Sequence[str]) -> tuple[Path, ...]:
         found = backends.backend(name)
         install = "" if found is None else found.install
         raise ValueError(f"{glob!r} needs {', '.join(lacking_here)}, not installed here: {install}")
-    runners = (each for each in backends.runners_of(name) if not runner_of(parse(f"{name}:{each}")).loads)
-    return tuple(parse(f"{name}:{runner}@{device}") for device in devices for runner in runners)
+    runners = (parse(f"{name}:{each}") for each in backends.runners_of(name))
+    without_file = [path for path in runners if runner_of(path).starts_from != "file"]
+    return tuple(parse(f"{path.without_device}@{device}") for device in devices for path in without_file)
 
 
 def _matching(glob: str, listed: Sequence[Path]) -> tuple[Path, ...]:
@@ -206,7 +207,7 @@ def _is_inference_ir(path: Path, saved: SavedProgram | None) -> bool:
 
 def loads(path: Path) -> bool:
     """Whether the path runs the program that was saved with the case."""
-    return mode_of(path.mode).loads or runner_of(path).loads
+    return mode_of(path.mode).loads or runner_of(path).starts_from == "file"
 
 
 def frees(path: Path) -> bool:

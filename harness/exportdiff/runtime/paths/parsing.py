@@ -68,8 +68,10 @@ def _problems_of(name: str, path: Path) -> Iterator[str]:
         yield f"{name!r} transforms what is exported, and {path.mode} exports nothing"
     if mode_of(path.mode).loads and (transform.at not in ("program", "module") or transform.in_eager):
         yield f"{name!r} changes what is exported, and {path.mode} loads what was exported before"
-    if runner.loads:
+    if runner.starts_from == "file":
         yield f"{name!r} transforms programs of torch, and {runner.name} runs a file of {path.mode}"
+    if runner.starts_from == "model" and transform.at != "case":
+        yield f"{name!r} transforms what is exported, and {path.mode} exports by itself"
     if transform.at == "module" and "state" in runner.not_promised:
         yield f"{name!r} transforms a module with state, and {runner.name} returns none"
     if transform.runner and transform.runner != runner.name:

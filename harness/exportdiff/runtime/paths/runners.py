@@ -9,7 +9,7 @@ import re
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from exportdiff.core.lazy import torch
 
@@ -63,8 +63,9 @@ class Runner:
     """The mode and the runner that run its graphs operator by operator, if it makes machine code of them."""
     needs: tuple[str, ...] = ()
     """Names of torch that it uses and not every supported version has; without one its paths are left out."""
-    loads: bool = False
-    """Of a backend: whether ``function`` runs a file that somebody else has made. It takes the file, the
+    starts_from: Literal["export", "model", "file"] = "export"
+    """Of a backend: what ``function`` takes. ``model``: the model, its arguments, its keyword arguments and
+    the spec of dynamic shapes; it exports by itself. ``file``: a file that somebody else has made, the
     model, and what the model returns for the example."""
     in_eager: Function | None = None
     """Of a runner of the pipeline mode: what makes of a model the function that eager runs in its place."""

@@ -11,7 +11,7 @@ from exportdiff.runtime.paths.catalog import export_key
 from exportdiff.runtime.paths.run.compiled import observe_compiled
 from exportdiff.runtime.paths.run.exported import observe_exported
 from exportdiff.runtime.paths.run.pipelined import observe_pipelined
-from exportdiff.runtime.paths.run.saved import observe_saved
+from exportdiff.runtime.paths.run.unexported import observe_unexported
 from exportdiff.runtime.paths.transforms.apply import varied_case
 
 if TYPE_CHECKING:
@@ -42,8 +42,8 @@ def _observe_group(
         varied = varied_case(case, left[0])
         observed: Iterator[Observation]
         try:
-            if runner_of(left[0]).loads:
-                observed = observe_saved(varied, left, clock, modes)
+            if runner_of(left[0]).starts_from != "export":
+                observed = observe_unexported(varied, left, clock, modes)
             elif observe := _WITHOUT_EXPORT.get(left[0].mode):
                 observed = observe(varied, left, clock)
             else:

@@ -1,4 +1,4 @@
-"""Running files of backends that somebody else has made: nothing is exported."""
+"""Runners of backends that get no exported program: they export by themselves, or run a file."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from exportdiff.core.case import seed
 from exportdiff.runtime.inputs.copies import build
+from exportdiff.runtime.observing.captured_output import capture_output
 from exportdiff.runtime.observing.failure import Failure, failure
 from exportdiff.runtime.observing.observation import ExportedObservation
 from exportdiff.runtime.observing.process_state import restore_modes
@@ -27,21 +28,27 @@ if TYPE_CHECKING:
     from exportdiff.runtime.paths.stopwatch import Stopwatch
 
 
-def observe_saved(
+def observe_unexported(
     case: Case, paths: Sequence[Path], clock: Stopwatch, modes: Collection[str]
 ) -> Iterator[ExportedObservation]:
-    """Run the file along each path; ``modes`` are those of all paths of the case."""
+    """Run along each path; ``modes`` are those of all paths of the case."""
     for path in paths:
         model, examples = build(case, path.device)
         plan = plan_calls(state_snapshot(model), examples, modes, case)
         module: nn.Module | None = None
         refused: Failure | None = None
-        with restore_modes(), clock:
+        runner = runner_of(path)
+        with restore_modes(), clock, capture_output():
             seed(0)
             example = examples.fresh()
-            result = model(*example.args, **example.kwargs)  # the file does not keep the containers
+            taken: tuple[object, ...]
+            if runner.starts_from == "file":
+                result = model(*example.args, **example.kwargs)  # the file does not keep the containers
+                taken = _file(case), model, result
+            else:
+                taken = model, example.args, example.kwargs, case.shapes()
             try:
-                module = as_module(runner_of(path).function(_file(case), model, result))
+                module = as_module(runner.function(*taken))
             except Exception as error:
                 refused = failure(error, "lower")
         seen = ExportedObservation(path, failure=refused, same_operators=False)
