@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
@@ -160,6 +161,44 @@ def test_promised_state_and_writes_are_judged(numpy_backend: Any, monkeypatch: p
     _, (finding,) = _judged(COUNTER)
     assert finding.check == "inputs"
     assert ("outputs", 1) in {(each.check, each.evidence.call) for each in finding.consequences}
+
+
+def exported_by_itself(model: Any, args: Any, kwargs: Any, shapes: Any) -> Any:
+    """A runner that starts from the model."""
+    import torch
+
+    return torch.export.export(model, args, kwargs, dynamic_shapes=shapes).module()
+
+
+def negated(model: Any, args: Any, kwargs: Any, shapes: Any) -> Any:
+    """A runner that starts from the model, and returns wrong values for the sizes of the probe."""
+    import torch
+
+    run = torch.export.export(model, args, kwargs, dynamic_shapes=shapes).module()
+
+    def call(x: Any, **given: Any) -> Any:
+        returned = run(x, **given)
+        return {**returned, "out": -returned["out"]} if len(x) == 5 else returned
+
+    return call
+
+
+def test_a_runner_may_start_from_the_model(
+    numpy_backend: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: File
+) -> None:
+    more = Backend("numpy", "", promises=("dynamic sizes",))
+    more.from_model(exported_by_itself)
+    more.from_model(negated)
+    monkeypatch.setattr(backends, "backend", lambda name: more if name == "numpy" else None)
+    assert len(select_paths(["numpy:*"])) == 2
+    assert _judged(MODEL, "numpy:exported_by_itself")[0].outcome == "agrees"
+    _, (finding,) = _judged(MODEL, "numpy:negated")
+    assert (finding.check, finding.evidence.call) == ("outputs", 3)
+    (tmp_path / "repro.py").write_text(repro_source(finding, MODEL))
+    ran = subprocess.run([sys.executable, tmp_path / "repro.py"], capture_output=True, text=True, check=False)
+    assert (ran.returncode, ran.stderr) == (1, "") and ran.stdout.startswith("BUG: value of output 0"), ran
+    with pytest.raises(ValueError, match="numpy exports by itself"):
+        parse("numpy+decompose:negated")
 
 
 def test_paths_lists_what_is_not_promised(numpy_backend: Any, capsys: pytest.CaptureFixture[str]) -> None:

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 from exportdiff.backends import executorch as of_executorch
 from exportdiff.backends import onnx as of_onnx
-from exportdiff.judging.exemptions.backend import Backend
+from exportdiff.judging.exemptions.backend import Backend, Promise
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
 # ExecuTorch promises more, but transformers' programs have their state, the cache, as an input.
-_PROMISES = ("dynamic sizes", "keyword order")
+_PROMISES: tuple[Promise, ...] = ("dynamic sizes", "keyword order")
 _INSTALL = "pip install 'exportdiff[zoo]'"
 
 

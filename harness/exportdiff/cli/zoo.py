@@ -35,8 +35,8 @@ def add(commands: Subparsers) -> None:
         "--families",
         default="",
         metavar="NAME,...",
-        help="judge only models of these sources: transformers, decoding, passing, module_db, "
-        "export_db, docs, operators",
+        help="judge only models of these sources: transformers, decoding, passing, exporters, "
+        "module_db, export_db, docs, operators",
     )
     parser.add_argument(
         "--models",

@@ -52,9 +52,9 @@ def _made(family: Family, part: Part) -> tuple[torch.nn.Module, tuple[()], dict[
     split: Any = importlib.import_module("transformers.exporters.utils").decompose_for_generation
     exporting: Any = importlib.import_module("transformers.exporters.exporter_dynamo")
     prompt = _tokens(PROMPT)
-    model, kwargs = split(
-        family.made(), {"input_ids": prompt, "attention_mask": torch.ones_like(prompt)}
-    )[part]
+    model, kwargs = split(family.made(), {"input_ids": prompt, "attention_mask": torch.ones_like(prompt)})[
+        part
+    ]
     exporting.register_cache_pytrees_for_model(model)
     return model, (), {name: value for name, value in kwargs.items() if name not in _FLAGS}
 
