@@ -316,9 +316,14 @@ def _first_with_same_export(path: Path) -> Path:
 
     So many paths start from the export of the base paths that they would crowd on the same programs.
     """
-    same_export = [each for each in all_paths([path.device]) if export_key(each) == export_key(path)]
-    first = same_export[0] if same_export else path
+    first = _first_by_export(path.device).get(export_key(path), path)
     return path if _is_base(first) and not _is_base(path) else first
+
+
+@cache
+def _first_by_export(device: str) -> Mapping[tuple[str, ...], Path]:
+    """Return the first listed path of each export."""
+    return {export_key(path): path for path in reversed(all_paths([device]))}
 
 
 _TURN = 5
