@@ -22,13 +22,11 @@ from exportdiff.fuzzing.near.edits import EDITS
 from exportdiff.fuzzing.near.loading import read_near
 from exportdiff.fuzzing.near.merging import merged
 from exportdiff.fuzzing.near.model import Near
-from exportdiff.fuzzing.near.shown_tags import SHOWN_BY, shown_tags
 from exportdiff.judging.judge_case import judge_case
 from exportdiff.known.attribution.knowledge import knowledge
 from exportdiff.known.attribution.resemblance import resembling
 from exportdiff.runtime.paths import all_paths, parse
 from exportdiff.runtime.processes.child import Death
-from exportdiff_strategies.tags import TAGS
 from support.folders import CORPORA
 
 MODEL = """
@@ -71,20 +69,6 @@ def test_the_same_seed_gives_the_same_programs_and_others_give_others(near: Near
         assert any(tag.startswith("near.") for tag in tags)
 
 
-@pytest.mark.parametrize(
-    ("changed", "tags"),
-    [
-        ("nn.ReLU()", set()),
-        ("nn.BatchNorm1d(2)", {"layer.batch_norm1d"}),
-        ("nn.ReLU(); self.held = [nn.Parameter(torch.ones(2))]", {"state.held_parameter"}),
-        ("nn.ReLU(); self.seen = torch.ones(2); self.seen.add_(1)", {"inplace.constant"}),
-        ("nn.Identity(); self.again = self.layer", {"hierarchy.shared"}),
-    ],
-)
-def test_a_program_has_the_tags_that_its_text_and_its_model_show(changed: str, tags: set[str]) -> None:
-    assert shown_tags(MODEL.replace("nn.ReLU()", changed)) == tags
-
-
 def test_an_entry_explains_that_an_edit_of_its_program_kills_the_process() -> None:
     name = "decompose_ends_the_process_for_sparse_input"
     source = (CORPORA / "open" / f"{name}.py").read_text()
@@ -94,13 +78,6 @@ def test_an_entry_explains_that_an_edit_of_its_program_kills_the_process() -> No
     assert (explained.finding, explained.causes[0].root) == (deaths[0], name)
     assert not known_deaths(job, source, (), deaths)
     assert not known_deaths(replace(job, corpora=None), source, (f"near.{name}",), deaths)
-
-
-def test_the_tags_of_words_are_those_of_triggers() -> None:
-    """Others would recognize nothing."""
-    triggers = {tag for entry in knowledge(CORPORA).entries for tag in entry.trigger}
-    assert SHOWN_BY.keys() <= triggers
-    assert SHOWN_BY.keys() <= TAGS.keys()
 
 
 @pytest.mark.parametrize("name", sorted(EDITS))

@@ -15,8 +15,8 @@ from exportdiff.fuzzing.minimizing.program_file import with_functions
 from exportdiff.fuzzing.near.editing import edited
 from exportdiff.fuzzing.near.edits import EDITS
 from exportdiff.fuzzing.near.merging import has_options, merged
-from exportdiff.fuzzing.near.shown_tags import shown_tags
 from exportdiff.known.attribution.resemblance import NEAR
+from exportdiff.known.attribution.shown_tags import shown_tags
 from exportdiff.runtime.observing.process_state import restore_modes
 from exportdiff.runtime.processes.cpu_time import at_most_cpu_seconds
 
@@ -54,7 +54,8 @@ def near_program(near: Near, seed: int, index: int) -> tuple[str, tuple[str, ...
     if choose.random() < PLACED:
         source, more = _in_situations(file.name, source, seed, index)
         tags += more
-    return source, tuple(sorted({*tags, *shown_tags(source)}))
+    with sources_forgotten():
+        return source, tuple(sorted({*tags, *shown_tags(case_from_source(source))}))
 
 
 def path_of(near: Near, seed: int, index: int) -> Path | None:

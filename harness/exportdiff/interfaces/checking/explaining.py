@@ -13,6 +13,7 @@ from exportdiff.judging.results import Verdict
 from exportdiff.known.attribution.attribute import explanations
 from exportdiff.known.attribution.explained import on_paths
 from exportdiff.known.attribution.knowledge import knowledge
+from exportdiff.known.attribution.shown_tags import shown_tags
 
 if TYPE_CHECKING:
     import pathlib
@@ -39,7 +40,7 @@ def explained(
 ) -> Iterator[tuple[Found, ...]]:
     """Yield each finding of a report with the root causes that explain it, in parts if its paths differ.
 
-    A user's model has no tags, so no trigger of the corpus matches it. Answers are cached on disk.
+    Answers are cached on disk.
     ``left_out``: the findings that are not looked for in the corpus.
     """
     findings = tuple(each.finding for each in report.found)
@@ -67,7 +68,8 @@ def _searched(
     """Look for some of the findings of a report in the corpus."""
     verdict = Verdict(True, "", report.paths, tuple(each.finding for each in report.found), 0.0)
     known = knowledge(corpora.resolve())
-    answers = explanations(case, verdict, (), known, wanted=findings, each=JUDGEMENTS, seconds=SECONDS)
+    tags = shown_tags(case)
+    answers = explanations(case, verdict, tags, known, wanted=findings, each=JUDGEMENTS, seconds=SECONDS)
     for finding, parts in zip(findings, answers, strict=True):
         yield tuple(joined(finding, parts))
 

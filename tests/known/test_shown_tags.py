@@ -1,0 +1,80 @@
+"""The tags of models that were not drawn, and entries without a fix that explain findings by them."""
+
+from __future__ import annotations
+
+import pytest
+
+from exportdiff.core.case import case_from_source
+from exportdiff.judging.judge_case import judge_case
+from exportdiff.known.attribution.attribute import explain
+from exportdiff.known.attribution.knowledge import knowledge
+from exportdiff.known.attribution.shown_tags import SHOWN_BY, shown_tags
+from exportdiff.runtime.paths import parse
+from exportdiff_strategies.tags import TAGS
+from support.folders import CORPORA
+
+MODEL = """
+import torch
+from torch import nn
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.ReLU()
+        self.register_buffer("count", torch.zeros(2))
+
+    def forward(self, x):
+        return self.layer(x) + self.count
+
+
+def make():
+    return Model().eval(), (torch.ones(2),)
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "tags"),
+    [
+        ("nn.ReLU()", "nn.ReLU()", set()),
+        ("nn.ReLU()", "nn.BatchNorm1d(2)", {"layer.batch_norm1d"}),
+        ("nn.ReLU()", "nn.ReLU(); self.held = [nn.Parameter(torch.ones(2))]", {"state.held_parameter"}),
+        ("nn.ReLU()", "nn.ReLU(); self.seen = torch.ones(2); self.seen.add_(1)", {"inplace.constant"}),
+        ("nn.ReLU()", "nn.Identity(); self.again = self.layer", {"hierarchy.shared"}),
+        (
+            "torch.zeros(2))",
+            'torch.zeros(2)); self.register_buffer("view", self.count[:1])',
+            {"state.one_storage"},
+        ),
+        ("Model().eval()", "Model()", {"model.training"}),
+        ("(torch.ones(2),)", '({"x": torch.ones(2)},)', {"input.dict"}),
+        ("(torch.ones(2),)", "(lambda x: (x, x[:1]))(torch.ones(2))", {"input.view_of_another"}),
+    ],
+)
+def test_a_model_has_the_tags_that_its_text_its_modules_and_its_inputs_show(
+    old: str, new: str, tags: set[str]
+) -> None:
+    assert shown_tags(case_from_source(MODEL.replace(old, new))) == tags
+
+
+def test_the_tags_of_words_are_those_of_triggers() -> None:
+    """Others would recognize nothing."""
+    named = {tag for entry in knowledge(CORPORA).entries for each in entry.trigger for tag in each.split("|")}
+    assert SHOWN_BY.keys() <= named
+    assert SHOWN_BY.keys() <= TAGS.keys()
+
+
+def test_an_entry_without_a_fix_explains_a_finding_of_a_users_model() -> None:
+    norm = "nn.ReLU()\n        self.one = self.two = nn.BatchNorm1d(3)"
+    source = MODEL.replace("nn.ReLU()", norm).replace(
+        "Model().eval(), (torch.ones(2),)", "Model(), (torch.ones(4, 3),)"
+    )
+    source = source.replace("torch.zeros(2)", "torch.zeros(3)").replace(
+        "self.layer(x)", "self.two(self.one(x))"
+    )
+    case, path = case_from_source(source), parse("nonstrict+cast:module")
+    verdict = judge_case(case, [path])
+    (known,) = explain(case, verdict, shown_tags(case), knowledge(CORPORA))
+    assert [each.root for each in known.causes] == ["cast_splits_module_of_two_names"]
+    (unknown,) = explain(case, verdict, (), knowledge(CORPORA))
+    assert not unknown.causes
