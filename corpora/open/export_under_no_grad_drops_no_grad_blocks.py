@@ -16,7 +16,10 @@
 # check = "outputs"
 # kind = "mismatch"
 # status = "open"
-# signatures = [["outputs", "mismatch", "requires-grad", "fresh"], ["gradients", "mismatch", "none", "state", "new"]]
+# signatures = [
+#   ["outputs", "mismatch", "requires-grad", "fresh"],
+#   ["gradients", "mismatch", "none", "state", "new"],
+# ]
 # trigger = ["region.no_grad"]
 # upstream = ""
 # upstream-searched = "2026-11-27"

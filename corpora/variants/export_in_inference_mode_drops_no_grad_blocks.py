@@ -9,7 +9,10 @@
 # check = "outputs"
 # kind = "mismatch"
 # status = "open"
-# signatures = [["outputs", "mismatch", "requires-grad", "fresh"], ["gradients", "mismatch", "none", "state", "new"]]
+# signatures = [
+#   ["outputs", "mismatch", "requires-grad", "fresh"],
+#   ["gradients", "mismatch", "none", "state", "new"],
+# ]
 # trigger = ["region.no_grad"]
 # upstream = ""
 # at-fault = "torch/_export/passes/replace_set_grad_with_hop_pass.py, omit_if_same_with_ambient=True"
