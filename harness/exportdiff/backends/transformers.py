@@ -15,6 +15,8 @@ from exportdiff.judging.exemptions.backend import Backend, Promise
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from exportdiff.judging.exemptions.limits.limit import Comparison
+
 # ExecuTorch promises more, but transformers' programs have their state, the cache, as an input.
 _PROMISES: tuple[Promise, ...] = ("dynamic sizes", "keyword order")
 _INSTALL = "pip install 'exportdiff[zoo]'"
@@ -52,6 +54,20 @@ executorch = Backend(
     tolerance=of_executorch.backend.tolerance,
 )
 executorch.refusals = of_executorch.backend.refusals
+
+
+@executorch.limit(
+    says="With Dim.AUTO, export may fix a size. The runtime raises an error for other sizes.",
+    documented="torch/export/dynamic_shapes.py, Dim: 'the compiler inferring the remaining constraints'; "
+    "executorch/runtime/executor/method.cpp, set_input: resize_tensor",
+)
+def sizes_are_inferred(compared: Comparison) -> bool:
+    """Whether the runtime refuses the inputs of a probe."""
+    from exportdiff.judging.checks.outputs import PathRaised
+
+    evidence = compared.evidence
+    refused = isinstance(evidence, PathRaised) and "method->set_inputs()" in evidence.failure.message
+    return refused and compared.in_unpromised_probe
 
 
 @dynamo.from_model

@@ -8,6 +8,7 @@ of one step stays there.
 from __future__ import annotations
 
 import importlib
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
@@ -15,7 +16,7 @@ import torch
 from torch.utils import _pytree as pytree
 
 from exportdiff.lab.zoo.decoding import PROMPT, STEPS, families
-from exportdiff.lab.zoo.families.family import VOCABULARY
+from exportdiff.lab.zoo.families.family import LAYERS, VOCABULARY
 from exportdiff.lab.zoo.model import ZooModel
 
 if TYPE_CHECKING:
@@ -29,6 +30,12 @@ Call: TypeAlias = tuple[tuple[()], dict[str, Any]]
 _CACHE = "past_key_values"
 _FLAGS = ("use_cache", "return_dict")
 """Arguments that the exporters take from the configuration of the model."""
+_NO_WINDOW: dict[str, dict[str, Any]] = {
+    "gemma2": {"layer_types": ["full_attention"] * LAYERS["num_hidden_layers"]},
+    "mistral": {"sliding_window": None},
+}
+"""Without a sliding window: in a cache with one, the exporters put another kind of layer, which they call
+temporary (transformers/exporters/exporter_dynamo.py, _patch_sliding_window_layer)."""
 _PROMPTS = (7, 2, 9)
 """How many tokens the other prompts have."""
 
@@ -36,7 +43,8 @@ _PROMPTS = (7, 2, 9)
 def models() -> Iterator[ZooModel]:
     """Yield both parts of each family."""
     parts: tuple[Part, ...] = ("prefill", "decode")
-    for family in families():
+    for each in families():
+        family = replace(each, config={**each.config, **_NO_WINDOW.get(each.name, {})})
         for part in parts:
             yield ZooModel(
                 f"exporters/{family.name}.{part}",

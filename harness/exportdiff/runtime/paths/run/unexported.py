@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from exportdiff.core.case import seed
@@ -13,6 +14,7 @@ from exportdiff.runtime.observing.process_state import restore_modes
 from exportdiff.runtime.observing.tensors import state_snapshot
 from exportdiff.runtime.paths.backends import runner_of
 from exportdiff.runtime.paths.catalog import not_promised
+from exportdiff.runtime.paths.dynamic_sizes import may_narrow
 from exportdiff.runtime.paths.packaged import as_module
 from exportdiff.runtime.paths.run.aspects import without
 from exportdiff.runtime.paths.run.model_calls import ModelCaller, plan_calls, run_calls
@@ -51,11 +53,12 @@ def observe_unexported(
                 module = as_module(runner.function(*taken))
             except Exception as error:
                 refused = failure(error, "lower")
-        seen = ExportedObservation(path, failure=refused, same_operators=False)
+        narrow = runner.starts_from == "model" and may_narrow(case.shapes())
+        seen = ExportedObservation(path, failure=refused, same_operators=False, may_narrow=narrow)
         if module is not None:
             with restore_modes():
                 ran = run_calls(ModelCaller(module, clock), examples, plan, path.mode)
-            seen = ExportedObservation(path, same_operators=False, **ran._asdict())
+            seen = replace(seen, **ran._asdict())
         yield without(seen, not_promised(path))
 
 
