@@ -57,8 +57,8 @@ def test_the_commands_of_the_workflows_exist(command: str) -> None:
     make_parser().parse_args(shlex.split(command)[1:])
 
 
-def test_the_workflows_fuzz_merge_and_report() -> None:
-    assert [command.split()[1] for command in commands()] == ["fuzz", "fuzz", "merge", "report"]
+def test_the_workflows_fuzz_judge_models_merge_and_report() -> None:
+    assert [command.split()[1] for command in commands()] == ["fuzz", "fuzz", "zoo", "merge", "report"]
 
 
 SETTINGS = {
