@@ -12,7 +12,7 @@ from types import ModuleType
 import pytest
 
 from exportdiff.core.case import Case, case_from_source
-from exportdiff.core.finding import Finding
+from exportdiff.core.finding import Finding, Stage
 from exportdiff.core.path import Path
 from exportdiff.judging.results import PathResult, Verdict
 from exportdiff.known.attribution.attribute import explain
@@ -172,6 +172,20 @@ def test_an_entry_explains_paths_whose_transforms_include_its_own(
     (tmp_path / "corpora" / "open").mkdir(parents=True)
     write_entry(tmp_path, "shows", SPECIAL, fix="", path="nonstrict+reload:module@cpu")
     found = Verdict(True, "", (), (make_finding("value", path=path),), 0.0)
+    (part,) = explain(CASE, found, ("op.flip",), knowledge(tmp_path / "corpora"), lambda *_: found)
+    assert len(part.causes) == causes
+
+
+@pytest.mark.parametrize(
+    ("path", "stage", "causes"),
+    [("onnx:program@cpu", "export", 1), ("onnx:program@cpu", "run", 0), ("strict:module@cpu", "export", 0)],
+)
+def test_an_entry_explains_what_the_same_export_shows_on_a_backend(
+    tmp_path: pathlib.Path, path: str, stage: Stage, causes: int
+) -> None:
+    (tmp_path / "corpora" / "open").mkdir(parents=True)
+    write_entry(tmp_path, "shows", SPECIAL, fix="", path=MODULE)
+    found = Verdict(True, "", (), (make_finding("value", path=path, stage=stage),), 0.0)
     (part,) = explain(CASE, found, ("op.flip",), knowledge(tmp_path / "corpora"), lambda *_: found)
     assert len(part.causes) == causes
 

@@ -8,7 +8,8 @@ was made by editing the entry's file needs no other tag.
 An entry whose fix does not work on this torch has no trigger. A signature alone would hide new bugs, because
 hundreds of bugs end in the same few signatures ("outputs, mismatch, value"). So
 
-- mode, transforms and signature must agree;
+- mode, transforms and signature must agree. A mode that exports as another one does, such as that of a
+  backend, has the other's bugs of export as well;
 - the program must have ``ALIKE`` of the words of the entry's program, where rare words count more (see
   ``likeness``). The rare words are the operators and attributes that the bug needs.
 
@@ -22,6 +23,7 @@ from typing import TYPE_CHECKING
 from exportdiff.known.attribution.explained import ExplainedFinding, KnownCause
 from exportdiff.known.corpus.trigger import triggered
 from exportdiff.runtime.paths import parse
+from exportdiff.runtime.paths.backends import mode_of
 from exportdiff.runtime.paths.transforms import TRANSFORMS
 
 if TYPE_CHECKING:
@@ -55,7 +57,16 @@ def resembling(
 
 def shows_as(entry: Entry, finding: Finding) -> bool:
     """Whether mode and signature agree. The runner may differ: the corpus names one path of several."""
-    return parse(entry.path).mode == finding.mode and any(map(finding.matches, entry.signatures))
+    return _same_mode(entry, finding) and any(map(finding.matches, entry.signatures))
+
+
+def _same_mode(entry: Entry, finding: Finding) -> bool:
+    """Whether the modes are one, or export shows the finding, and both modes call the same function."""
+    mode = parse(entry.path).mode
+    if mode == finding.mode or finding.stage != "export":
+        return mode == finding.mode
+    export = mode_of(mode).export
+    return export is not None and export is mode_of(finding.mode).export
 
 
 def _triggered(entry: Entry, finding: Finding, tags: Collection[str]) -> bool:
