@@ -70,11 +70,57 @@ def test_all_paths_agree_on_a_dynamic_model() -> None:
     assert found(BY_POSITION, "onnx:*") == dict.fromkeys(("program", "plain", "file", "external"), ())
 
 
+NUMBERS = """
+import torch
+from torch import nn
+
+
+class Model(nn.Module):
+    def forward(self, x, n, half):
+        return x * n, (x + half).bfloat16()
+
+
+def make():
+    return Model(), (torch.ones(2, 3), 3, torch.ones(3, dtype=torch.bfloat16))
+
+
+def dynamic_shapes():
+    return {"x": None, "n": torch.export.Dim.DYNAMIC, "half": None}
+"""
+BRANCHES = """
+import torch
+from torch import nn
+
+
+class Model(nn.Module):
+    def forward(self, x):
+        return x * 2 if x.shape[0] == 3 else x + 1
+
+
+def make():
+    return Model(), (torch.ones(4),)
+
+
+def dynamic_shapes():
+    return {"x": {0: torch.export.Dim.DYNAMIC}}
+
+
+def probes():
+    return [((torch.ones(3),), {}), ((torch.ones(5),), {})]
+"""
+
+
+@pytest.mark.parametrize("source", [NUMBERS, BRANCHES], ids=["dynamic number, bfloat16", "guard of a branch"])
+def test_no_path_reports_what_the_model_allows(source: str) -> None:
+    assert found(source, "onnx:*") == dict.fromkeys(("program", "plain", "file", "external"), ())
+
+
 @pytest.mark.parametrize(
     ("result", "reason"),
     [
         ("nn.utils.rnn.pack_padded_sequence(x, [3, 1], batch_first=True).data", "operator-not-converted"),
         ("torch.nn.functional.conv1d(x.bfloat16(), x.bfloat16())", "bfloat16-of-operator"),
+        ("torch.nn.functional.scaled_dot_product_attention(x, x, x)", "attention-of-other-ranks"),
     ],
 )
 def test_what_onnx_documents_is_refused(result: str, reason: str) -> None:
@@ -108,13 +154,15 @@ def test_planted_faults_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
         patch.setattr(_onnx_program, "_from_ort_value", negated)
         (finding,) = found(BY_POSITION, "onnx:program")["program"]
         assert (finding.check, finding.signature[2]) == ("outputs", "value")
-    run = onnxruntime.InferenceSession.run
+    run = onnxruntime.InferenceSession.run_with_ort_values
 
     def last(self: Any, *given: Any) -> Any:
-        return [each[:1] if each.ndim == 2 else each for each in run(self, *given)]
+        arrays = [each.numpy() for each in run(self, *given)]
+        cut = [each[:1] if each.ndim == 2 else each for each in arrays]
+        return [onnxruntime.OrtValue.ortvalue_from_numpy(each) for each in cut]
 
     with monkeypatch.context() as patch:
-        patch.setattr(onnxruntime.InferenceSession, "run", last)
+        patch.setattr(onnxruntime.InferenceSession, "run_with_ort_values", last)
         (finding,) = found(BY_POSITION, "onnx:file")["file"]
         assert (finding.check, finding.signature[2]) == ("outputs", "shape")
 

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     import pathlib
     from collections.abc import Callable
 
+    from exportdiff.judging.exemptions.limits.limit import Comparison
 
 backend = Backend(
     "onnx",
@@ -47,6 +48,22 @@ backend.refuses(
     "github.com/onnx/onnx, docs/Operators.md: the type constraints of each operator",
     pattern=r"Type 'tensor\(bfloat16\)' of input parameter",
 )
+backend.refuses(
+    "attention-of-other-ranks",
+    "AssertionError",
+    "github.com/microsoft/onnxscript/pull/2558: 'unsupport Q, K, and V when they are not 4D'",
+    pattern=r"^only 4D query, key, and value are supported",
+)
+
+
+@backend.limit(
+    says="The converted model does not check whether sizes are in the range that export inferred.",
+    documented="torch/onnx/_internal/exporter/_fx_passes.py, remove_assertion_nodes: 'Remove all assertion "
+    "and check nodes from the FX graph'",
+)
+def sizes_are_not_checked(compared: Comparison) -> bool:
+    """Whether it shows in a probe with sizes that export may refuse."""
+    return compared.in_unpromised_probe
 
 
 @backend.runner
@@ -162,22 +179,46 @@ def _converted(ep: Any, **options: Any) -> Any:
 
 
 def _session(ep: Any, session: Any, *, by_name: bool) -> Callable[..., object]:
-    """Call a session of ONNX Runtime: its inputs are the tensors of the call, in order."""
+    """Call a session of ONNX Runtime with the tensors and the dynamic numbers of the call, in order."""
     import torch
 
     wanted = [each.name for each in session.get_inputs()]
+    specs = [each.arg for each in ep.graph_signature.input_specs if each.kind.name == "USER_INPUT"]
 
     def run(*args: Any, **kwargs: Any) -> object:
         ordered = {name: kwargs[name] for name in ep.call_spec.in_spec.child(1).context}
-        leaves = torch.utils._pytree.tree_leaves((args, ordered))
-        given = zip(ep.graph_signature.user_inputs, leaves, strict=True)
-        tensors = {name: leaf for name, leaf in given if isinstance(leaf, torch.Tensor)}
-        names = list(tensors) if by_name else wanted
-        arrays = [leaf.numpy(force=True) for leaf in tensors.values()]
-        feed = dict(zip(names, arrays, strict=True))
-        return _restored(ep, [torch.from_numpy(each) for each in session.run(None, feed)])
+        leaves = ep.call_spec.in_spec.flatten_up_to((args, ordered))
+        given = {
+            spec.name: torch.as_tensor(leaf)
+            for spec, leaf in zip(specs, leaves, strict=True)
+            if not isinstance(spec, torch.export.graph_signature.ConstantArgument)
+        }
+        names = list(given) if by_name else wanted
+        return _restored(ep, _results(session, dict(zip(names, given.values(), strict=True))))
 
     return run
+
+
+def _results(session: Any, given: dict[str, Any]) -> list[Any]:
+    """Run a session with values of ONNX Runtime, because NumPy has no bfloat16."""
+    import onnxruntime
+    import torch
+
+    number = 16  # onnx.TensorProto.BFLOAT16
+
+    def value_of(tensor: Any) -> Any:
+        if tensor.dtype != torch.bfloat16:
+            return onnxruntime.OrtValue.ortvalue_from_numpy(tensor.numpy(force=True))
+        bits = tensor.contiguous().view(torch.uint16).numpy(force=True)
+        return onnxruntime.OrtValue.ortvalue_from_numpy_with_onnx_type(bits, number)
+
+    def tensor_of(value: Any) -> Any:
+        if value.element_type() != number:
+            return torch.from_numpy(value.numpy())
+        return torch.utils.dlpack.from_dlpack(value._get_c_value())
+
+    values = {name: value_of(each) for name, each in given.items()}
+    return [tensor_of(each) for each in session.run_with_ort_values(None, values)]
 
 
 def _restored(ep: Any, outputs: Any) -> object:
