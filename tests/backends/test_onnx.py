@@ -8,6 +8,8 @@ import pytest
 
 from exportdiff.core.case import case_from_source
 from exportdiff.judging.judge_case import judge_case
+from exportdiff.repro.confirm import confirm
+from exportdiff.repro.source import repro_source
 from exportdiff.runtime.paths import select_paths
 
 if TYPE_CHECKING:
@@ -136,7 +138,9 @@ def test_what_onnx_documents_is_refused(result: str, reason: str) -> None:
 
 def test_only_the_returned_program_exchanges_keywords() -> None:
     seen = found(BY_NAME, "onnx:program", "onnx:file")
-    assert [each.signature[-1] for each in seen["program"]] == ["order"] and not seen["file"]
+    (finding,) = seen["program"]
+    assert finding.signature[-1] == "order" and not seen["file"]
+    assert confirm(repro_source(finding, BY_NAME)).confirmed
 
 
 def test_planted_faults_are_found(monkeypatch: pytest.MonkeyPatch) -> None:

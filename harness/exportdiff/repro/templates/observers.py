@@ -57,8 +57,9 @@ def everything(out: Any, given: Any, module: Any) -> dict[str, str]:
     """Return the values of outputs, inputs and state."""
     leaves = {"output": torch.utils._pytree.tree_leaves(out), "input": torch.utils._pytree.tree_leaves(given)}
     named = [(f"{kind} {i}", t) for kind in leaves for i, t in enumerate(leaves[kind])]
-    for store in (module.named_parameters, module.named_buffers):
-        named += store(remove_duplicate=False)
+    if isinstance(module, torch.nn.Module):
+        named += module.named_parameters(remove_duplicate=False)
+        named += module.named_buffers(remove_duplicate=False)
     if OF_PARTS:
         split = [(n, parts(t) if hasattr(t, "dtype") else [t]) for n, t in named]
         named = [(f"{n}, part {i}", p) for n, tensors in split for i, p in enumerate(tensors)]

@@ -97,10 +97,11 @@ def call_deviating() -> None:
     args, kwargs = inputs()
     with altered(candidate):
         try:
-            seen = observe(candidate(*args, **kwargs), (args, kwargs), candidate)
+            out = candidate(*args, **kwargs)
         except Exception as error:
             print(f"ok: RUNNER refuses the call: {type(error).__name__}")
             sys.exit(0)
+        seen = observe(out, (args, kwargs), candidate)
     wrong = [n for n in expected if n in seen and seen[n] != expected[n]]
     for n in wrong[:1]:
         print(f"BUG: RUNNER accepts the call, and {n} is {seen[n]} instead of {expected[n]}")
