@@ -3,21 +3,21 @@
 # dependencies = ["torch==2.13.0", "onnx==1.23.2", "onnxscript==0.7.2", "onnxruntime==1.32.0"]
 #
 # [tool.exportdiff]
-# title = "torch.onnx.export: 'int' object has no attribute 'name' if the model returns a Python number"
+# title = "torch.onnx.export: 'int' object has no attribute 'name' if the model returns a number or a string"
 # id = "XO004"
 # harm = "obscure error"
 # reach = "occasional"
-# reach-because = "a model that returns a number next to its tensors, such as a length"
+# reach-because = "a model that returns a number or a string next to its tensors, such as a length"
 # topics = ["containers"]
 # cause = """
 # _handle_output_node reads the name of each result of the graph, and leaves out None alone. A Python number
-# is no node and has no name. It should leave the number out as well, or make a constant of it."""
+# or string is no node and has no name. It should leave it out as well, or make a constant of it."""
 # path = "onnx:program@cpu"
 # check = "outputs"
 # kind = "crash"
 # status = "open"
 # signatures = [["outputs", "crash", "lower", "AttributeError"]]
-# trigger = ["output.number"]
+# trigger = ["output.number|output.text|output.size|idiom.text_of_sizes|idiom.shape_result"]
 # upstream = ""
 # upstream-searched = "2026-11-26"
 # at-fault = "torch/onnx/_internal/exporter/_core.py, _handle_output_node: it reads the name of a number"
@@ -29,7 +29,7 @@
 """torch.onnx.export raises a ConversionError: "'int' object has no attribute 'name'".
 
 The model returns a Python number. `_handle_output_node` reads the name of each result, and leaves out None
-alone. It should leave a number out as well, or make a constant of it.
+alone. It should leave a number out as well, or make a constant of it. The same holds for a string.
 """
 
 import sys

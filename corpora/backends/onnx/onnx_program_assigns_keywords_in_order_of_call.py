@@ -3,22 +3,26 @@
 # dependencies = ["torch==2.13.0", "onnx==1.23.2", "onnxscript==0.7.2", "onnxruntime==1.32.0"]
 #
 # [tool.exportdiff]
-# title = "torch.onnx.export: ONNXProgram mixes up keyword arguments that are passed in another order"
+# title = "torch.onnx.export: ONNXProgram mixes up keyword arguments or dict items in another order"
 # id = "XO001"
 # harm = "silently wrong"
 # reach = "occasional"
-# reach-because = "keyword arguments of the same shape, passed in another order than at export"
+# reach-because = "keyword arguments, or a dict, of equal shapes, passed in another order than at export"
 # topics = ["arguments"]
 # cause = """
 # ONNXProgram.__call__ flattens (args, kwargs) in the order of the call, and pairs the leaves with the inputs
-# of the graph. It should first bring the keyword arguments into the order of the example, as ep.module()
-# does."""
+# of the graph. It should first bring the keyword arguments, and the items of dicts, into the order of the
+# example, as ep.module() does."""
 # path = "onnx:program@cpu"
 # check = "guards"
 # kind = "mismatch"
 # status = "open"
-# signatures = [["guards", "mismatch", "served"], ["guards", "crash", "refused", "keyword-order"]]
-# trigger = ["input.keyword"]
+# signatures = [
+#     ["guards", "mismatch", "served"],
+#     ["guards", "mismatch", "accepted", "order"],
+#     ["guards", "crash", "refused", "keyword-order"],
+# ]
+# trigger = ["input.keyword|input.dict"]
 # upstream = ""
 # upstream-searched = "2026-11-26"
 # at-fault = "torch/onnx/_internal/exporter/_onnx_program.py, _flatten_inputs: it keeps the order of the call"
@@ -30,7 +34,7 @@
 """The ONNXProgram that torch.onnx.export returns mixes up two keyword arguments, without an error.
 
 It pairs the arguments with the inputs of the graph in the order of the call. It should first bring the
-keyword arguments into the order of the example.
+keyword arguments into the order of the example. The items of a dict are mixed up in the same way.
 """
 
 import sys

@@ -17,7 +17,11 @@
 # check = "outputs"
 # kind = "mismatch"
 # status = "open"
-# signatures = [["outputs", "crash", "run", "InvalidArgument"], ["outputs", "mismatch", "value"]]
+# signatures = [
+#     ["outputs", "crash", "run", "InvalidArgument"],
+#     ["outputs", "crash", "run", "RuntimeError"],
+#     ["outputs", "mismatch", "value"],
+# ]
 # trigger = ["input.value|input.bool_flag|input.number|input.float|input.string|input.enum"]
 # upstream = ""
 # upstream-searched = "2026-11-26"
@@ -31,7 +35,8 @@
 
 Its documentation says: "Run the ONNX model with the same arguments you would provide to the GraphModule". The
 number is no input of the graph, and the program does not leave it out. If the shapes differ, ONNX Runtime
-raises an error; here they agree, and the result is wrong.
+raises an error; here they agree, and the result is wrong. For a string, the error is "Creation of OrtValues
+is currently only supported from non-string numpy arrays".
 """
 
 import sys
