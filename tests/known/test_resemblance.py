@@ -177,14 +177,21 @@ def test_an_entry_explains_paths_whose_transforms_include_its_own(
 
 
 @pytest.mark.parametrize(
-    ("path", "stage", "causes"),
-    [("onnx:program@cpu", "export", 1), ("onnx:program@cpu", "run", 0), ("strict:module@cpu", "export", 0)],
+    ("of_entry", "path", "stage", "causes"),
+    [
+        (MODULE, "onnx:program@cpu", "export", 1),
+        (MODULE, "onnx:program@cpu", "lower", 0),
+        (MODULE, "strict:module@cpu", "export", 0),
+        ("nonstrict+decompose:module@cpu", "onnx:program@cpu", "lower", 1),
+        ("nonstrict+decompose:module@cpu", "onnx:program@cpu", "run", 0),
+        ("nonstrict+decompose:module@cpu", "torchao:observed@cpu", "lower", 0),
+    ],
 )
-def test_an_entry_explains_what_the_same_export_shows_on_a_backend(
-    tmp_path: pathlib.Path, path: str, stage: Stage, causes: int
+def test_an_entry_explains_what_the_same_function_of_torch_shows_on_a_backend(
+    tmp_path: pathlib.Path, of_entry: str, path: str, stage: Stage, causes: int
 ) -> None:
     (tmp_path / "corpora" / "open").mkdir(parents=True)
-    write_entry(tmp_path, "shows", SPECIAL, fix="", path=MODULE)
+    write_entry(tmp_path, "shows", SPECIAL, fix="", path=of_entry)
     found = Verdict(True, "", (), (make_finding("value", path=path, stage=stage),), 0.0)
     (part,) = explain(CASE, found, ("op.flip",), knowledge(tmp_path / "corpora"), lambda *_: found)
     assert len(part.causes) == causes

@@ -23,6 +23,7 @@ backend = Backend(
     requires=("executorch",),
     packages=("executorch",),
     promises=("state between calls", "dynamic sizes", "Python values", "keyword order"),
+    decomposes=True,
     cost=1500,
     # Kernels sum in another order, and XNNPACK approximates exp, tanh and similar functions.
     tolerance={

@@ -20,6 +20,7 @@ backend = Backend(
     requires=("onnx", "onnxscript", "onnxruntime"),
     packages=("onnx", "onnxscript", "onnxruntime"),
     promises=("dynamic sizes", "keyword order"),
+    decomposes=True,
     cost=1100,
     # ONNX Runtime fuses operators, and approximates exp, tanh and erf.
     tolerance={

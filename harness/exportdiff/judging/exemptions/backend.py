@@ -92,6 +92,8 @@ class Backend:
     export: Export | None = None
     """The function that exports: it takes the model, its inputs, the dynamic shapes and further arguments of
     torch.export.export, and returns an ExportedProgram. None: a non-strict export."""
+    decomposes: bool = False
+    """Whether it begins with ``ep.run_decompositions``, so that what fails there fails on its paths too."""
     cost: float = 1000.0
     """Milliseconds of a path, for a model of the usual size."""
     tolerance: Mapping[str, tuple[float, float]] = field(default_factory=dict)

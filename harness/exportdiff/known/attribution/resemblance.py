@@ -8,8 +8,8 @@ was made by editing the entry's file needs no other tag.
 An entry whose fix does not work on this torch has no trigger. A signature alone would hide new bugs, because
 hundreds of bugs end in the same few signatures ("outputs, mismatch, value"). So
 
-- mode, transforms and signature must agree. A mode that exports as another one does, such as that of a
-  backend, has the other's bugs of export as well;
+- mode, transforms and signature must agree. A backend that exports as another mode does has the other's bugs
+  of export as well. If it decomposes the program, it has those of decompositions too;
 - the program must have ``ALIKE`` of the words of the entry's program, where rare words count more (see
   ``likeness``). The rare words are the operators and attributes that the bug needs.
 
@@ -20,6 +20,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from exportdiff.judging.exemptions.backend import backend_of
 from exportdiff.known.attribution.explained import ExplainedFinding, KnownCause
 from exportdiff.known.corpus.trigger import triggered
 from exportdiff.runtime.paths import parse
@@ -36,6 +37,8 @@ if TYPE_CHECKING:
 
 NEAR = "near."
 """Begins the tag of a program that was made by editing a corpus file; the name of the file follows."""
+DECOMPOSE = "decompose"
+"""The transform that calls ``ep.run_decompositions``."""
 ALIKE = 0.9
 """The weighted share of the words of an entry's program that a similar program must contain."""
 
@@ -61,12 +64,23 @@ def shows_as(entry: Entry, finding: Finding) -> bool:
 
 
 def _same_mode(entry: Entry, finding: Finding) -> bool:
-    """Whether the modes are one, or export shows the finding, and both modes call the same function."""
-    mode = parse(entry.path).mode
-    if mode == finding.mode or finding.stage != "export":
-        return mode == finding.mode
-    export = mode_of(mode).export
-    return export is not None and export is mode_of(finding.mode).export
+    """Whether the modes are one, or call the same function of torch at the stage that shows the finding."""
+    path = parse(entry.path)
+    if path.mode == finding.mode:
+        return True
+    export = mode_of(path.mode).export
+    in_export = finding.stage == "export"
+    in_decomposing = finding.stage == "lower" and DECOMPOSE in {*path.transforms} & _transforms(finding)
+    exports_alike = export is not None and export is mode_of(finding.mode).export
+    return exports_alike and (in_export or in_decomposing)
+
+
+def _transforms(finding: Finding) -> set[str]:
+    """Return the transforms of the path, and what they and the backend include."""
+    included = (name for each in finding.transforms for name in TRANSFORMS[each].includes)
+    backend = backend_of(finding.path)
+    own = (DECOMPOSE,) if backend is not None and backend.decomposes else ()
+    return {*finding.transforms, *included, *own}
 
 
 def _triggered(entry: Entry, finding: Finding, tags: Collection[str]) -> bool:
@@ -75,8 +89,7 @@ def _triggered(entry: Entry, finding: Finding, tags: Collection[str]) -> bool:
     edited = NEAR + entry.name in tags
     if not entry.trigger and not edited:
         return entry.fingerprint == finding.fingerprint
-    included = (name for each in finding.transforms for name in TRANSFORMS[each].includes)
-    on_path = set(parse(entry.path).transforms) <= {*finding.transforms, *included}
+    on_path = set(parse(entry.path).transforms) <= _transforms(finding)
     by_runner = not entry.runners or {each.runner for each in finding.shown_on} <= set(entry.runners)
     tagged = edited or triggered(entry.trigger, tags)
     return on_path and by_runner and tagged and shows_as(entry, finding)
