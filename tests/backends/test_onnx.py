@@ -143,6 +143,11 @@ def test_only_the_returned_program_exchanges_keywords() -> None:
     assert confirm(repro_source(finding, BY_NAME)).confirmed
 
 
+def test_layout_is_not_compared_in_deviating_calls_either() -> None:
+    transposed = BY_NAME.replace('"rows": x.shape[0]', '"transposed": out.t()')
+    assert found(transposed, "onnx:file") == {"file": ()}
+
+
 def test_planted_faults_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
     import onnxruntime
     import torch

@@ -14,9 +14,14 @@ from exportdiff.runtime.observing.tensors import TensorSnapshot
 from exportdiff.runtime.paths.catalog import not_promised
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Iterable
 
-    from exportdiff.runtime.observing.observation import Call, EagerObservation, Observation
+    from exportdiff.runtime.observing.observation import (
+        Call,
+        DeviatingCall,
+        EagerObservation,
+        Observation,
+    )
     from exportdiff.runtime.observing.tensors import Leaf, Tree
     from exportdiff.runtime.paths.transforms.table import Aspect
 
@@ -33,7 +38,8 @@ def as_promised(reference: EagerObservation, seen: Observation) -> Observation:
     calls = seen.calls[: _comparable_calls(reference)] if "updates" in aspects else seen.calls
     pairs = zip(reference.calls, calls, strict=False)
     changed = tuple(_call(ours, theirs, aspects) for ours, theirs in pairs)
-    return replace(seen, calls=(*changed, *calls[len(changed) :]))
+    deviations = _deviations(reference.deviations, seen.deviations, aspects)
+    return replace(seen, calls=(*changed, *calls[len(changed) :]), deviations=deviations)
 
 
 def stops_because(reference: EagerObservation, seen: Observation) -> str:
@@ -53,6 +59,28 @@ def _comparable_calls(reference: EagerObservation) -> int:
         if ours.keys() != theirs.keys() or any(compare_leaf(ours[name], theirs[name]) for name in ours):
             return number + 1
     return len(reference.calls)
+
+
+def _deviations(
+    ours: Iterable[DeviatingCall], theirs: Iterable[DeviatingCall], aspects: Collection[Aspect]
+) -> tuple[DeviatingCall, ...]:
+    """Change those calls that both sides answer. What a refused call has changed is compared with nothing."""
+    expected = {each.key: each for each in ours}
+    return tuple(
+        _deviating(expected[each.key], each, aspects) if each.key in expected else each for each in theirs
+    )
+
+
+def _deviating(ours: DeviatingCall, theirs: DeviatingCall, aspects: Collection[Aspect]) -> DeviatingCall:
+    then = theirs.then
+    if ours.then is not None and then is not None:
+        then = _answer(ours.then, then, aspects)
+    return replace(theirs, call=_answer(ours.call, theirs.call, aspects), then=then)
+
+
+def _answer(ours: Call, theirs: Call, aspects: Collection[Aspect]) -> Call:
+    answered = ours.outputs is not None and theirs.outputs is not None
+    return _call(ours, theirs, aspects) if answered else theirs
 
 
 def _call(ours: Call, theirs: Call, aspects: Collection[Aspect]) -> Call:
