@@ -19,7 +19,8 @@
 # status = "open"
 # signatures = [["outputs", "crash", "lower", "InvalidGraph"]]
 # trigger = ["op.map|op.int|op.compare"]
-# upstream = ""
+# upstream = "https://github.com/pytorch/pytorch/pull/107920"
+# upstream-match = "symptom"
 # upstream-searched = "2026-11-28"
 # at-fault = "onnxscript/function_libs/torch_lib/ops/core.py, aten_round and others: they ignore the dtype"
 # workaround = "code"
