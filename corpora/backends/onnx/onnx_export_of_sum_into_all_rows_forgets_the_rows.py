@@ -11,7 +11,7 @@
 # topics = ["indexing"]
 # cause = """
 # A rule of the optimizer replaces ScatterND by its updates if the indices name all rows. This is right if the
-# updates replace the rows; with accumulate=True, they are added. The rule should demand the reduction none."""
+# updates replace the rows; with accumulate=True, they are added. It should demand the reduction none."""
 # path = "onnx:program@cpu"
 # check = "outputs"
 # kind = "mismatch"
@@ -30,8 +30,8 @@
 # ///
 """The converted model returns 1 where eager returns 3: a sum into all rows forgets what was in the rows.
 
-A rule of the optimizer takes ScatterND with the indices 0, 1, 2 for an assignment to the whole tensor. It does
-not look at the attribute `reduction`, which is "add" here.
+A rule of the optimizer takes ScatterND with the indices 0, 1, 2 for an assignment to the whole tensor. It
+does not look at the attribute `reduction`, which is "add" here.
 """
 
 import sys

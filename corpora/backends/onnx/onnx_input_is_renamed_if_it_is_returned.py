@@ -19,6 +19,7 @@
 # status = "open"
 # signatures = [["outputs", "crash", "run", "ValueError"]]
 # trigger = ["output.input"]
+# runners = ["external"]
 # upstream = "https://github.com/pytorch/pytorch/issues/173076"
 # upstream-match = "symptom"
 # upstream-searched = "2026-11-26"

@@ -23,6 +23,7 @@
 #     ["guards", "crash", "refused", "keyword-order"],
 # ]
 # trigger = ["input.keyword|input.dict"]
+# runners = ["program", "plain"]
 # upstream = ""
 # upstream-searched = "2026-11-26"
 # at-fault = "torch/onnx/_internal/exporter/_onnx_program.py, _flatten_inputs: it keeps the order of the call"

@@ -23,6 +23,7 @@
 #     ["outputs", "mismatch", "value"],
 # ]
 # trigger = ["input.value|input.bool_flag|input.number|input.float|input.string|input.enum"]
+# runners = ["program", "plain"]
 # upstream = ""
 # upstream-searched = "2026-11-26"
 # at-fault = "torch/onnx/_internal/exporter/_onnx_program.py, _process_args: it removes None alone"
