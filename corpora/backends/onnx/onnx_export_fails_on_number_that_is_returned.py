@@ -17,7 +17,7 @@
 # kind = "crash"
 # status = "open"
 # signatures = [["outputs", "crash", "lower", "AttributeError"]]
-# trigger = ["output.number|output.text|output.size|idiom.text_of_sizes|idiom.shape_result"]
+# trigger = ["output.number|output.text|output.size|idiom.text_of_sizes|idiom.shape_result|idiom.registered"]
 # upstream = ""
 # upstream-searched = "2026-11-26"
 # at-fault = "torch/onnx/_internal/exporter/_core.py, _handle_output_node: it reads the name of a number"
