@@ -20,7 +20,8 @@
 # signatures = [["outputs", "mismatch", "value"], ["outputs", "abort"]]
 # trigger = ["output.input"]
 # runners = ["plain"]
-# upstream = ""
+# upstream = "https://github.com/microsoft/onnxruntime/pull/28088"
+# upstream-match = "mechanism"
 # upstream-searched = "2026-11-28"
 # at-fault = "torch/onnx/_internal/exporter/_onnx_program.py, ONNXProgram.__call__: keeps no input"
 # workaround = "code"

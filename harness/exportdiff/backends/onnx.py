@@ -215,8 +215,8 @@ def _results(session: Any, given: dict[str, Any]) -> list[Any]:
 
     def tensor_of(value: Any) -> Any:
         if value.element_type() != number:
-            return torch.from_numpy(value.numpy())
-        return torch.utils.dlpack.from_dlpack(value._get_c_value())
+            return torch.from_numpy(value.numpy()).clone()  # it may be the memory of an input
+        return torch.utils.dlpack.from_dlpack(value._get_c_value()).clone()
 
     values = {name: value_of(each) for name, each in given.items()}
     return [tensor_of(each) for each in session.run_with_ort_values(None, values)]
