@@ -71,5 +71,5 @@ if __name__ == "__main__":
     sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)
     expected, got = show()
     bug = not torch.equal(expected, got)
-    print(f"{'BUG' if bug else 'ok'}: eager gives {expected}, the ONNX program {got}")
+    print(f"{'BUG' if bug else 'ok'}: eager gives {expected.tolist()}, the ONNX program {got.tolist()}")
     raise SystemExit(bug)
