@@ -66,7 +66,8 @@ class KnownBugLines:
 
     def _file(self, cause: KnownCause) -> str:
         if self._corpora is not None and cause.entry:
-            return f"{self._corpora / 'open' / cause.entry}.py"
+            of_backend = self._corpora.glob(f"backends/*/{cause.entry}.py")
+            return str(next(of_backend, self._corpora / "open" / f"{cause.entry}.py"))
         return cause.root
 
 

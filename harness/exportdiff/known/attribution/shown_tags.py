@@ -40,7 +40,7 @@ SHOWN_BY = {
     "inplace.masked_fill_": r"\.masked_fill_\(",
     "inplace.parameter": r"\.(data|detach\(\))\.\w+_\(",
     "inplace.resize_": r"\.resize_\(",
-    "layer.batch_norm1d": r"\bBatchNorm1d\(",
+    "layer.batch_norm1d": r"\bBatchNorm[123]d\(",
     "layer.lstm": r"\bLSTM\(",
     "layer.packed_gru": r"\bpack_(padded_)?sequence\(",
     "layer.rrelu": r"\bRReLU\(",
