@@ -7,7 +7,7 @@
 # id = "XO013"
 # harm = "silently wrong"
 # reach = "occasional"
-# reach-because = "a model that is exported without eval(), or that normalizes with the statistics of the batch"
+# reach-because = "a model exported without eval(), or one that normalizes with the statistics of the batch"
 # topics = ["moving-averages"]
 # cause = """
 # aten__native_batch_norm_legit_functional sets training to False, a temporary fix as its comment says. So it
@@ -27,7 +27,7 @@
 # [tool.exportdiff.versions]
 # "2.13.0" = "shows"
 # ///
-"""A BatchNorm in train mode normalizes with the mean and variance of the batch. The converted model normalizes
+"""A BatchNorm in train mode normalizes with the mean and variance of the batch. The converted model does so
 with the running mean and variance, as in eval mode: it returns [1, 3] where eager returns [-1, 1].
 
 The function of onnxscript that converts the operator sets training to False.
