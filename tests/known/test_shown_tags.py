@@ -47,6 +47,11 @@ def make():
             {"state.one_storage"},
         ),
         ("Model().eval()", "Model()", {"model.training"}),
+        (
+            "return Model().eval()",
+            "model = Model()\n    model.layer = nn.BatchNorm2d(1)\n    return model",
+            {"model.training", "state.running_statistics"},
+        ),
         ("(torch.ones(2),)", '({"x": torch.ones(2)},)', {"input.dict"}),
         ("(torch.ones(2),)", "(lambda x: (x, x[:1]))(torch.ones(2))", {"input.view_of_another"}),
     ],

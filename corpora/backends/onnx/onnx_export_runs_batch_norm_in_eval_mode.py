@@ -18,7 +18,7 @@
 # kind = "mismatch"
 # status = "open"
 # signatures = [["outputs", "mismatch", "value"]]
-# trigger = ["model.training|idiom.updated_twice", "layer.batch_norm1d|idiom.updated_twice"]
+# trigger = ["state.running_statistics|idiom.updated_twice"]
 # upstream = "https://github.com/microsoft/onnxscript/issues/1791"
 # upstream-searched = "2026-11-28"
 # at-fault = "onnxscript/function_libs/torch_lib/ops/core.py, aten__native_batch_norm_legit_functional"

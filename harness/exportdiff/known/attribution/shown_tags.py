@@ -12,6 +12,7 @@ import re
 from typing import TYPE_CHECKING
 
 import torch
+from torch.nn.modules.batchnorm import _BatchNorm
 
 from exportdiff.runtime.observing.checkpoint import holds_unregistered
 from exportdiff.runtime.observing.process_state import restore_modes
@@ -40,7 +41,7 @@ SHOWN_BY = {
     "inplace.masked_fill_": r"\.masked_fill_\(",
     "inplace.parameter": r"\.(data|detach\(\))\.\w+_\(",
     "inplace.resize_": r"\.resize_\(",
-    "layer.batch_norm1d": r"\bBatchNorm[123]d\(",
+    "layer.batch_norm1d": r"\bBatchNorm1d\(",
     "layer.lstm": r"\bLSTM\(",
     "layer.packed_gru": r"\bpack_(padded_)?sequence\(",
     "layer.rrelu": r"\bRReLU\(",
@@ -79,6 +80,9 @@ def _of_model(built: Built) -> set[str]:
         "model.training": model.training,
         "state.held_parameter": holds_unregistered(model),
         "state.one_storage": _share(stored),
+        "state.running_statistics": any(
+            isinstance(part, _BatchNorm) and part.training for part in model.modules()
+        ),
         "hierarchy.shared": len([*model.named_modules(remove_duplicate=False)]) > len([*model.modules()]),
         "input.dict": any(isinstance(value, dict) for value in (*built.args, *built.kwargs.values())),
         "input.view_of_another": _share(leaf for leaf in inputs if isinstance(leaf, torch.Tensor)),
