@@ -71,6 +71,20 @@ backend.refuses(
     stage="run",
 )
 backend.refuses(
+    "text-as-output",
+    "executorch.exir.error.InternalError",
+    "executorch/exir/emit/_emitter.py, output: 'Returning {arg} is not yet supported in the emitter', which "
+    "is raised if an output is a str",
+    pattern="^Failed with error: Returning .* is not yet supported in the emitter",
+)
+backend.refuses(
+    "not-core-aten",
+    "RuntimeError",
+    "docs.pytorch.org/executorch, 'Definition of the Core ATen Operator Set': _embedding_bag_forward_only is "
+    "not in it. to_edge_transform_and_lower runs a pass, with gradients, before its verifier refuses it",
+    pattern="^Autograd not support dtype: Long\\s+While executing %_embedding_bag_forward_only",
+)
+backend.refuses(
     "write-to-buffer-with-gradient",
     "RuntimeError",
     "docs.pytorch.org/executorch, 'Model Export and Lowering', 'State Management': 'Consider "
@@ -255,7 +269,7 @@ def _lowered(ep: Any) -> Any:
     try:
         torch.utils._pytree.treespec_dumps(signature.in_spec)
         torch.utils._pytree.treespec_dumps(signature.out_spec)
-    except NotImplementedError:
+    except (NotImplementedError, TypeError):  # TypeError: the keys of a dict are not of JSON
         args, kwargs = signature.in_spec.children()
         inputs = [(0,) * each.num_leaves if each.num_nodes > 1 else 0 for each in args.children()]
         named = [(0,) * each.num_leaves if each.num_nodes > 1 else 0 for each in kwargs.children()]
