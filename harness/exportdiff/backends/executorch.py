@@ -78,13 +78,6 @@ backend.refuses(
     pattern="^Failed with error: Returning .* is not yet supported in the emitter",
 )
 backend.refuses(
-    "not-core-aten",
-    "RuntimeError",
-    "docs.pytorch.org/executorch, 'Definition of the Core ATen Operator Set': _embedding_bag_forward_only is "
-    "not in it. to_edge_transform_and_lower runs a pass, with gradients, before its verifier refuses it",
-    pattern="^Autograd not support dtype: Long\\s+While executing %_embedding_bag_forward_only",
-)
-backend.refuses(
     "write-to-buffer-with-gradient",
     "RuntimeError",
     "docs.pytorch.org/executorch, 'Model Export and Lowering', 'State Management': 'Consider "
