@@ -201,6 +201,18 @@ def test_a_runner_may_start_from_the_model(
         parse("numpy+decompose:negated")
 
 
+def test_a_backend_prepares_a_process_once(numpy_backend: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    more = Backend("numpy", "")
+    more.from_model(exported_by_itself)
+    prepared: list[str] = []
+    more.prepare(lambda: prepared.append("once"))
+    monkeypatch.setattr(backends, "backend", lambda name: more if name == "numpy" else None)
+    assert len(select_paths(["numpy:*"])) == 1 and not prepared
+    for _ in range(2):
+        assert _judged(MODEL, "numpy:exported_by_itself")[0].outcome == "agrees"
+    assert prepared == ["once"]
+
+
 def test_paths_lists_what_is_not_promised(numpy_backend: Any, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["paths", "--json", "--paths", "numpy:*", "nonstrict:module"]) == 0
     rows = {row["path"]: row for row in json.loads(capsys.readouterr().out)}

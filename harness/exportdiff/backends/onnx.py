@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 import tempfile
 from typing import TYPE_CHECKING, Any
@@ -65,6 +66,19 @@ backend.refuses(
 def sizes_are_not_checked(compared: Comparison) -> bool:
     """Whether it shows in a probe with sizes that export may refuse."""
     return compared.in_unpromised_probe
+
+
+@backend.prepare
+def read_translations_once() -> None:
+    """Remember what onnxscript reads from the text of each function that translates an operator.
+
+    Each call of torch.onnx.export reads all 550 of them again, which takes longer than the conversion.
+    """
+    from onnxscript.values import TracedOnnxFunction
+
+    read = vars(TracedOnnxFunction).get("function_ir")
+    if isinstance(read, property) and read.fget is not None:  # it is private, and may become another thing
+        type.__setattr__(TracedOnnxFunction, "function_ir", property(functools.cache(read.fget)))
 
 
 @backend.runner

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import wraps
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast, get_args
 
 from exportdiff.judging.exemptions.refusal import DocumentedRefusal
@@ -101,6 +102,8 @@ class Backend:
     runners: dict[str, Runner] = field(default_factory=dict, init=False)
     refusals: tuple[DocumentedRefusal, ...] = field(default=(), init=False)
     _limits: list[tuple[Callable[[Comparison], bool], str, str]] = field(default_factory=list, init=False)
+    _preparations: list[Callable[[], None]] = field(default_factory=list, init=False)
+    """What is still to do before a path of the backend runs in this process."""
 
     def __post_init__(self) -> None:
         """Raise ValueError for a promise that does not exist."""
@@ -150,6 +153,23 @@ class Backend:
         self._add(function, "", "file")
         return function
 
+    def prepare(self, function: Callable[[], None]) -> Callable[[], None]:
+        """Call a function once in each process, before a path of the backend runs.
+
+        It may only save time: repro files do not contain it.
+        """
+        self._preparations.append(function)
+        return function
+
+    def _prepared(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        @wraps(function)
+        def run(*given: Any) -> Any:
+            while self._preparations:
+                self._preparations.pop()()
+            return function(*given)
+
+        return run
+
     def _add(
         self, function: Callable[..., Any], expression: str, starts_from: Literal["export", "model", "file"]
     ) -> None:
@@ -159,7 +179,7 @@ class Backend:
         self.runners[name] = Runner(
             name,
             (self.name,),
-            function,
+            self._prepared(function),
             promise,
             expression,
             starts_from=starts_from,
