@@ -76,7 +76,7 @@ def made(
             'exportdiff.compare(..., accept="accepted.json")',
         ),
         (made(DIFFERS, found=(KNOWN,)), "corpora/open/an_entry.py"),
-        (made(*REFUSED), "next: change the model as torch says, or try other paths: exportdiff paths"),
+        (made(*REFUSED), "next: change the model as the messages say, or try other paths: exportdiff paths"),
         (made(invalid="eager raises"), "next: correct the model or its inputs, and check it again"),
         (
             made(AGREES, stopped="the time limit was reached"),
@@ -106,14 +106,14 @@ def test_a_refusal_is_printed_once_with_its_paths() -> None:
     assert text.count("Consider annotating your code") == 1
     assert "torch refuses 3 paths (nonstrict:module, nonstrict:unflatten and strict:module)" in text
     assert "documented: docs/source/export.md" in text
-    assert "was not judged: torch refuses it on all 3 paths" in text
+    assert "was not judged: all 3 paths refuse it" in text
 
 
 def test_the_outcomes_are_repeated_below_the_findings() -> None:
     text = lines(made(AGREES, DIFFERS, REFUSED[2], found=(WRONG,)))
     below = text[text.index("$ exportdiff check model.py:make --paths 'nonstrict:unflatten'") :]
     assert "1 path (nonstrict:unflatten) differs from eager" in below
-    assert any("1 of 3 paths agree with eager, torch refuses 1; 1 finding" in line for line in below)
+    assert any("1 of 3 paths agree with eager, 1 refused; 1 finding" in line for line in below)
 
 
 @pytest.mark.parametrize(

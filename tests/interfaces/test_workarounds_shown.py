@@ -101,11 +101,11 @@ def test_a_bug_is_described_once() -> None:
 
 def test_bugs_are_named_if_it_is_not_known_which_of_them_are_necessary() -> None:
     (found,) = _report("strict_drops_assigned_buffer", "reload_makes_tied_parameters_several").found
-    assert next(KnownBugLines(None).of(found)) == "2 known bugs of torch together:"
+    assert next(KnownBugLines(None).of(found)) == "2 known bugs together:"
     undecided = replace(found, causes=(replace(UNRESOLVED, candidates=found.causes),))
     assert not undecided.decided and undecided.known
     text = "\n".join(KnownBugLines(None).of(undecided))
-    assert text.startswith("known bugs of torch: one of these, or several of them together\n")
+    assert text.startswith("known bugs: one of these, or several of them together\n")
     assert all(f"[{cause.root}]" in text for cause in found.causes)
     document = undecided.as_dict()
     assert document["root_causes"] == [cause.root for cause in found.causes]

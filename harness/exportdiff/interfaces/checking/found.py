@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 from exportdiff.core.errors import UsageError
 from exportdiff.interfaces.checking.default_paths import DEPLOYED
 from exportdiff.runtime.paths import loads
+from exportdiff.runtime.paths.backends import product
 
 if TYPE_CHECKING:
     from exportdiff.core.finding import Finding
@@ -96,8 +97,11 @@ class Found:
 
     @property
     def deployed(self) -> bool:
-        """Whether it shows on a path that people deploy."""
-        return any(loads(path) or path.without_device in DEPLOYED for path in self.finding.shown_on)
+        """Whether it shows on a path that people deploy; all paths of backends are."""
+        return any(
+            loads(path) or product(path.mode) != "torch" or path.without_device in DEPLOYED
+            for path in self.finding.shown_on
+        )
 
     @property
     def meaning(self) -> Meaning:

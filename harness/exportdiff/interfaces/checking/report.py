@@ -11,6 +11,7 @@ from exportdiff.interfaces.checking.given import NOTHING
 from exportdiff.interfaces.checking.outcomes import Outcomes, PathOutcome
 from exportdiff.interfaces.wording import counted
 from exportdiff.judging.results import Unjudged
+from exportdiff.runtime.paths.backends import product
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -102,7 +103,8 @@ class Report:
         refused, left = outcomes.of("refused"), outcomes.of("not judged")
         if refused:
             where = f"{counted(len(refused), 'path')}" if left else "all paths that were tried"
-            return f"torch refuses it on {where}: {_lines(refused[0].message)[0]}"
+            refuses = f"{product(refused[0].path.mode)} refuses it"
+            return f"{refuses} on {where}: {_lines(refused[0].message)[0]}"
         if left:
             return f"no path can judge it: {left[0].reason}"
         return "no finding is listed for the paths that differ" if outcomes.paths else "no path was chosen"

@@ -9,8 +9,10 @@ from exportdiff.core.listing import listed
 from exportdiff.interfaces.checking.default_paths import BY_DEFAULT
 from exportdiff.interfaces.checking.found import PROPERTIES
 from exportdiff.interfaces.reports.commands import has_command
+from exportdiff.interfaces.reports.known_bug_lines import file_of_bug
 from exportdiff.interfaces.reports.text import TEXT_WIDTH
 from exportdiff.interfaces.wording import counted
+from exportdiff.runtime.paths.backends import product
 
 if TYPE_CHECKING:
     import pathlib
@@ -28,19 +30,20 @@ SAID = 6
 
 def left_out(outcomes: Outcomes) -> Iterator[str]:
     """Yield why paths were refused or not judged: each reason once, with its paths."""
-    for reason, paths in _by_reason(outcomes.of("refused")).items():
-        yield f"torch refuses {_named(paths)}: {reason}"
+    for (refusing, reason), paths in _grouped(outcomes.of("refused")).items():
+        yield f"{refusing} refuses {_named(paths)}: {reason}"
         yield from (f"  {line}" for line in paths[0].message.splitlines()[:SAID] if line.strip())
         if paths[0].source:
             yield f"  documented: {paths[0].source}"
-    for reason, paths in _by_reason(outcomes.of("not judged")).items():
+    for (_, reason), paths in _grouped(outcomes.of("not judged")).items():
         yield f"not judged: {_named(paths)}: {reason}"
 
 
-def _by_reason(paths: Sequence[PathOutcome]) -> dict[str, list[PathOutcome]]:
-    groups: dict[str, list[PathOutcome]] = {}
+def _grouped(paths: Sequence[PathOutcome]) -> dict[tuple[str, str], list[PathOutcome]]:
+    """Return the paths of each product (torch or a backend) and reason."""
+    groups: dict[tuple[str, str], list[PathOutcome]] = {}
     for each in paths:
-        groups.setdefault(each.reason, []).append(each)
+        groups.setdefault((product(each.path.mode), each.reason), []).append(each)
     return groups
 
 
@@ -62,8 +65,8 @@ def summary(report: Report, fail_on: FailOn) -> Iterator[str]:
     if not outcomes.judged and not failing:
         refused = len(outcomes.of("refused"))
         all_refused = not outcomes.ended and refused == len(outcomes.paths) > 0
-        where = f"all {refused} paths" if refused > 1 else "the only path"
-        why = f"torch refuses it on {where}" if all_refused else report.why_unjudged()
+        paths = f"all {refused} paths refuse it" if refused > 1 else "the only path refuses it"
+        why = paths if all_refused else report.why_unjudged()
         yield from _about(report.name, f" was not judged: {why}")
         return
     if differing := outcomes.of("differs"):
@@ -71,14 +74,14 @@ def summary(report: Report, fail_on: FailOn) -> Iterator[str]:
     yield _properties(outcomes)
     counts = report.agreement()
     if refused := outcomes.counts["refused"]:
-        counts += f", torch refuses {refused}"
+        counts += f", {refused} refused"
     if left := outcomes.counts["not judged"]:
         counts += f", {left} not judged"
     unexplained = sum(each.explanation == "not explained" for each in failing)
     if unexplained and fail_on == "new":
         yield f"findings that were not explained, and fail because they may be new: {unexplained}"
     known = sum(each.known for each in failing)
-    number = f"{counted(len(failing), 'finding')} ({known} from known bugs of torch)"
+    number = f"{counted(len(failing), 'finding')} ({known} from known bugs)"
     yield from _about(report.name, f": {counts}; {number if failing else 'nothing fails'}")
 
 
@@ -113,7 +116,7 @@ def next_step(report: Report, fail_on: FailOn, corpora: pathlib.Path | None) -> 
     if report.stopped:
         return "give it more time, e.g. --limit 30m, or fewer paths with --paths", ""
     if not outcomes.judged and outcomes.of("refused"):
-        return "change the model as torch says, or try other paths", "exportdiff paths"
+        return "change the model as the messages say, or try other paths", "exportdiff paths"
     if not outcomes.judged:
         return "choose other paths", "exportdiff paths"
     if {each.path.without_device for each in outcomes.paths} <= set(BY_DEFAULT):
@@ -134,7 +137,7 @@ def _about_finding(report: Report, failing: Sequence[Found], corpora: pathlib.Pa
     entry = next((each.entry for each in first.causes if each.entry), "")
     if corpora is not None and entry:
         step = "read about the bug" + (", and what to write instead" if first.workarounds else "")
-        return step, f"{corpora / 'open' / entry}.py"
+        return step, str(file_of_bug(corpora, entry))
     accept = _command(report, "--write-baseline accepted.json", 'accept="accepted.json"')
     return "correct the model, or accept what you know", accept
 

@@ -1,4 +1,4 @@
-"""Explains to people why a finding happens and what to do: the known bugs of torch, and their workarounds."""
+"""Explains to people why a finding happens and what to do: the known bugs and their workarounds."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from exportdiff.interfaces.checking.found import SURE
 from exportdiff.interfaces.reports.text import wrapped
+from exportdiff.known.corpus.entry import BACKENDS
 from exportdiff.known.corpus.known_bug import not_found
 
 if TYPE_CHECKING:
@@ -35,12 +36,12 @@ class KnownBugLines:
             yield from self._undecided(found.named)
             return
         if len(found.named) > 1:
-            yield f"{len(found.named)} known bugs of torch together:"
+            yield f"{len(found.named)} known bugs together:"
         for cause in found.named:
             yield from self._bug(cause, found)
 
     def _undecided(self, causes: tuple[KnownCause, ...]) -> Iterator[str]:
-        yield "known bugs of torch: one of these, or several of them together"
+        yield "known bugs: one of these, or several of them together"
         for cause in causes[:NAMED]:
             yield wrapped(f"  {' '.join([*_id(cause), _title(cause)])} [{cause.root}]")
         if len(causes) > NAMED:
@@ -50,7 +51,8 @@ class KnownBugLines:
         again = cause.root in self._described
         self._described.add(cause.root)
         above = " (see above)" if again else ""
-        yield wrapped(f"{' '.join(['known bug of torch', *_id(cause)])}: {_title(cause)}{above}")
+        product = "torch" if cause.bug is None else cause.bug.product
+        yield wrapped(f"{' '.join(['known bug of', product, *_id(cause)])}: {_title(cause)}{above}")
         if again:
             return
         bug = cause.bug
@@ -66,9 +68,14 @@ class KnownBugLines:
 
     def _file(self, cause: KnownCause) -> str:
         if self._corpora is not None and cause.entry:
-            of_backend = self._corpora.glob(f"backends/*/{cause.entry}.py")
-            return str(next(of_backend, self._corpora / "open" / f"{cause.entry}.py"))
+            return str(file_of_bug(self._corpora, cause.entry))
         return cause.root
+
+
+def file_of_bug(corpora: pathlib.Path, entry: str) -> pathlib.Path:
+    """Return the file of the entry of a root cause."""
+    of_backend = corpora.glob(f"{BACKENDS}/*/{entry}.py")
+    return next(of_backend, corpora / "open" / f"{entry}.py")
 
 
 def _id(cause: KnownCause) -> tuple[str, ...]:

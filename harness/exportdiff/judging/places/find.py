@@ -20,7 +20,7 @@ from exportdiff.judging.places.subject import subject
 from exportdiff.runtime.observing.aliasing import OUTPUT
 from exportdiff.runtime.observing.logged_values import in_words
 from exportdiff.runtime.paths import same_operators
-from exportdiff.runtime.paths.backends import runner_of
+from exportdiff.runtime.paths.backends import product, runner_of
 from exportdiff.runtime.paths.run.logged_sides import log_eager, log_path
 
 if TYPE_CHECKING:
@@ -34,10 +34,14 @@ if TYPE_CHECKING:
     from exportdiff.runtime.observing.operator_log import LogEntry
     from exportdiff.runtime.paths.run.logged import LoggedRun
 
-IN_MACHINE_CODE = (
-    "the graphs that are compiled give the values of eager. The difference comes from their machine code, "
-    "and the search goes no further"
-)
+
+def in_machine_code(product: str) -> str:
+    """Say where the search ends. ``product``: ``torch``, which compiles graphs, or a backend."""
+    right, wrong = "the graphs that are compiled give", "their machine code"
+    if product != "torch":
+        right, wrong = "the exported program gives", f"what {product} makes of it"
+    return f"{right} the values of eager. The difference comes from {wrong}, and the search goes no further"
+
 
 _NOT_LOGGED: dict[str, str] = {
     "file": "the file runs outside of torch, where operators are not logged",
@@ -76,7 +80,7 @@ def first_difference(case: Case, finding: Finding) -> FirstDifference:
             parting = _parting(eager, here, matching, wanted, every=not machine_code)
         if parting is None and not machine_code and any(name.startswith(OUTPUT) for name in wanted.names):
             parting = Parting(None, None)
-        place = _place(parting, wanted, eager, machine_code=machine_code)
+        place = _place(parting, wanted, eager, compiled_by=product(finding.path.mode) if machine_code else "")
     if place.why_not:
         return place
     recorded = side_by_side(eager, here, matching, parting, place, same_operators=same)
@@ -84,10 +88,11 @@ def first_difference(case: Case, finding: Finding) -> FirstDifference:
 
 
 def _place(
-    parting: Parting | None, wanted: Subject, eager: LoggedRun, *, machine_code: bool
+    parting: Parting | None, wanted: Subject, eager: LoggedRun, *, compiled_by: str
 ) -> FirstDifference:
     if parting is None:
-        return not_found(IN_MACHINE_CODE if machine_code else "each operator gives what it gives in eager")
+        same = "each operator gives what it gives in eager"
+        return not_found(in_machine_code(compiled_by) if compiled_by else same)
     if parting.eager is None and parting.here is None:
         return _returned(parting, wanted.call, eager)
     return _described(parting, eager)

@@ -28,8 +28,25 @@ def changed_lines(source: str, workaround: ast.FunctionDef) -> list[str]:
     names = {new.name: old.name for old, new in pairs if old is not None}
     (make,) = (node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == "make")
     parts = [part for old, new in pairs for part in _parts(source, old, new)]
-    parts.append((_statements(source, make), _statements(source, workaround)))
+    inputs = _returned_by(source, make)
+    statements = _statements(source, workaround)
+    parts.append((_statements(source, make), [_with_inputs(line, inputs) for line in statements]))
     return [line for before, after in parts for line in _diff(before, _renamed(after, names))]
+
+
+def _returned_by(source: str, make: ast.FunctionDef) -> list[str]:
+    """Return the text of each value that ``make`` returns."""
+    returned = make.body[-1]
+    if not isinstance(returned, ast.Return) or not isinstance(returned.value, ast.Tuple):
+        return []
+    return [ast.get_source_segment(source, each) or "" for each in returned.value.elts]
+
+
+def _with_inputs(line: str, returned: Sequence[str]) -> str:
+    """Replace ``make()[1]`` by what ``make`` returns there, which is no change."""
+    for number, text in enumerate(returned):
+        line = line.replace(f"make()[{number}]", text)
+    return line
 
 
 def own_lines(source: str, function: ast.FunctionDef) -> list[str]:

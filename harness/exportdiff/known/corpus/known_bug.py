@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from exportdiff.known.corpus.workaround import Workaround, read_workaround
+from exportdiff.runtime.paths import parse
+from exportdiff.runtime.paths.backends import product
 
 if TYPE_CHECKING:
     from exportdiff.known.corpus.entry import Entry, UpstreamMatch
@@ -33,11 +35,14 @@ class KnownBug:
     """``THREAD: REASON`` if PyTorch's maintainers have defended the behaviour; else empty."""
     id: str = ""
     """Its short name, which never changes; empty if it has none."""
+    product: str = "torch"
+    """What has the bug: ``torch``, or a backend."""
 
     def as_dict(self) -> dict[str, Any]:
         """Return it ready for JSON."""
         return {
             "id": self.id,
+            "product": self.product,
             "title": self.title,
             "cause": self.cause,
             "versions": dict(self.versions.rows),
@@ -63,6 +68,7 @@ def known_bug(entry: Entry) -> KnownBug:
         entry.upstream_searched,
         entry.defended,
         entry.id,
+        product(parse(entry.path).mode),
     )
 
 

@@ -77,6 +77,11 @@ def lacking(name: str) -> tuple[str, ...]:
     return () if found is None else tuple(each for each in found.requires if find_spec(each) is None)
 
 
+def product(mode: str) -> str:
+    """Return what runs the programs of a mode: the name of its backend, or ``torch``."""
+    return "torch" if backend(mode) is None else mode
+
+
 def packages(mode: str) -> tuple[str, ...]:
     """Return the distributions that a repro file for this mode needs besides torch."""
     found = backend(mode)
