@@ -8,7 +8,10 @@ from exportdiff.core.case import case_from_source
 from exportdiff.judging.judge_case import judge_case
 from exportdiff.known.attribution.attribute import explain
 from exportdiff.known.attribution.knowledge import knowledge
-from exportdiff.known.attribution.shown_tags import SHOWN_BY, shown_tags
+from exportdiff.known.attribution.shown_by_text import SHOWN_BY
+from exportdiff.known.attribution.shown_tags import shown_tags
+from exportdiff.known.corpus.entry import Entry
+from exportdiff.known.corpus.trigger import triggered
 from exportdiff.runtime.paths import parse
 from exportdiff_strategies.tags import TAGS
 from support.folders import CORPORA
@@ -36,7 +39,20 @@ def make():
 @pytest.mark.parametrize(
     ("old", "new", "tags"),
     [
-        ("nn.ReLU()", "nn.ReLU()", set()),
+        ("nn.ReLU()", "nn.AvgPool2d(1)", {"layer.avg_pool1d"}),
+        ("self.layer(x)", "self.layer(x).diagonal().add_(1)", {"inplace.view_on_the_spot", "op.view"}),
+        ("return self", "self.count += 1\n        return self", {"inplace.buffer"}),
+        (
+            "return self",
+            "self.count = self.count + 1\n        return self",
+            {"inplace.buffer", "state.rebound"},
+        ),
+        (
+            "return self.layer(x)",
+            "x.add_(1)\n        return x, self.layer(x)",
+            {"inplace.input", "output.input"},
+        ),
+        ("+ self.count", "+ self.count, 2.0", {"output.tuple", "output.number"}),
         ("nn.ReLU()", "nn.BatchNorm1d(2)", {"layer.batch_norm1d"}),
         ("nn.ReLU()", "nn.ReLU(); self.held = [nn.Parameter(torch.ones(2))]", {"state.held_parameter"}),
         ("nn.ReLU()", "nn.ReLU(); self.seen = torch.ones(2); self.seen.add_(1)", {"inplace.constant"}),
@@ -59,7 +75,22 @@ def make():
 def test_a_model_has_the_tags_that_its_text_its_modules_and_its_inputs_show(
     old: str, new: str, tags: set[str]
 ) -> None:
-    assert shown_tags(case_from_source(MODEL.replace(old, new))) == tags
+    shown = shown_tags(case_from_source(MODEL.replace(old, new)))
+    assert tags <= shown - shown_tags(case_from_source(MODEL))
+
+
+def _is_without_fix(entry: Entry) -> bool:
+    return bool(entry.trigger) and not entry.fix
+
+
+WITHOUT_FIX = {entry.name: entry for entry in knowledge(CORPORA).entries if _is_without_fix(entry)}
+
+
+@pytest.mark.parametrize("name", WITHOUT_FIX)
+def test_the_file_of_an_entry_without_a_fix_shows_what_its_trigger_needs(name: str) -> None:
+    """Without that, a user's model with the bug would not be recognized."""
+    entry = WITHOUT_FIX[name]
+    assert triggered(entry.trigger, shown_tags(case_from_source(entry.file.read_text())))
 
 
 def test_the_tags_of_words_are_those_of_triggers() -> None:

@@ -49,6 +49,13 @@ backend.refuses(
     pattern="^Failed to load method .*error: 0x:?14$",
 )
 backend.refuses(
+    "operator-without-kernel",
+    "RuntimeError",
+    "executorch/runtime/core/error.h: OperatorMissing, 0x14; portable_lib loads a method in its first call",
+    pattern="^Failed to set output for method .*error: 0x:?14$",
+    stage="run",
+)
+backend.refuses(
     "not-core-aten",
     "torch._export.verifier.SpecViolationError",
     "docs.pytorch.org/executorch, 'Definition of the Core ATen Operator Set'; "

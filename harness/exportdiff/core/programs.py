@@ -90,6 +90,21 @@ def tag_names() -> tuple[str, ...]:
     return tuple(TAGS)
 
 
+def templates_by_tag() -> dict[str, tuple[str, ...]]:
+    """Return the templates of the operators and layers of which each tag speaks."""
+    from exportdiff_strategies.layers.table import LAYERS
+    from exportdiff_strategies.ops import OPS
+    from exportdiff_strategies.tags import TAGS
+
+    found: dict[str, list[str]] = {}
+    for name, spec in OPS.items():
+        for tag in (spec.group, f"op.{spec.group}", f"op.{name}", f"inplace.{name}"):
+            found.setdefault(tag, []).append(spec.template)
+    for name, layer in LAYERS.items():
+        found.setdefault(f"layer.{name}", []).append(layer.template)
+    return {tag: tuple(templates) for tag, templates in found.items() if tag in TAGS}
+
+
 @dataclass(frozen=True)
 class TagCount:
     """How many programs have each tag, and each pair of tags."""

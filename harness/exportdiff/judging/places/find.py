@@ -35,12 +35,13 @@ if TYPE_CHECKING:
     from exportdiff.runtime.paths.run.logged import LoggedRun
 
 
-def in_machine_code(product: str) -> str:
+def in_machine_code(product: str, *, raises: bool = False) -> str:
     """Say where the search ends. ``product``: ``torch``, which compiles graphs, or a backend."""
-    right, wrong = "the graphs that are compiled give", "their machine code"
+    right, wrong = "graphs that are compiled are", "their machine code"
     if product != "torch":
-        right, wrong = "the exported program gives", f"what {product} makes of it"
-    return f"{right} the values of eager. The difference comes from {wrong}, and the search goes no further"
+        right, wrong = "exported program is", f"what {product} makes of it"
+    what = "error" if raises else "difference"
+    return f"the {right} right. The {what} comes from {wrong}, and the search goes no further"
 
 
 _NOT_LOGGED: dict[str, str] = {
@@ -92,7 +93,7 @@ def _place(
 ) -> FirstDifference:
     if parting is None:
         same = "each operator gives what it gives in eager"
-        return not_found(in_machine_code(compiled_by) if compiled_by else same)
+        return not_found(in_machine_code(compiled_by, raises=wanted.raises) if compiled_by else same)
     if parting.eager is None and parting.here is None:
         return _returned(parting, wanted.call, eager)
     return _described(parting, eager)

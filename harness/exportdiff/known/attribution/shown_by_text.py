@@ -1,0 +1,80 @@
+"""The tags that the text of a model shows."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+from exportdiff.core.programs import templates_by_tag
+
+SHOWN_BY = {
+    "calls.repeated": r"(?s)\bself\.(?!register_)(\w+)\(.*\bself\.\1\(",
+    "control.training": r"\bself\.training\b",
+    # int() of a number computed from a size asks for the number, as a branch does.
+    "dynamic.branch": r"\b(if\b|int\().*\.(shape|size\()",
+    "dynamic.derived": r"(?s)\bDim\(.*(\w [-+*] \d|\d \* \w)",
+    "hierarchy.copied": r"\bcopy\.copy\(",
+    "hierarchy.spectral_norm": r"\bspectral_norm\(",
+    "idiom.check": r"\b_check(_\w+)?\(",
+    "idiom.flex_attention": r"\bflex_attention\(",
+    "idiom.func_grad": r"\bautograd\.grad\(",
+    "idiom.gradient_hook": r"\bregister_full_backward_(pre_)?hook\(",
+    "idiom.local_class": r"(?m)^ {8,}(@.*\n +)?class \b",
+    "idiom.packed": r"\bpack_(padded_)?sequence\(",
+    "idiom.pruned": r"\bprune\.\w+\(|\bparametriz",
+    "idiom.python_state": r"\b\w+\.\w+ (\+=|= \w+ \+)|\b\w+\.(append|add|update)\(|\w\.\w+\[.*\] = |cache\b",
+    "idiom.registered": r"\bregister_(pytree_node|dataclass)\b",
+    "idiom.seed": r"\b(manual_seed|fork_rng)\(",
+    "idiom.shape_result": r"\breturn\b.*\.(shape|size\()",
+    "idiom.sparse": r"\bto_sparse|\bsparse_\w+_tensor\(|\bnested_tensor|_nested_tensor\(",
+    "idiom.subclass": r"\b__torch_(dispatch|function)__\b|\((torch\.)?Tensor\):",
+    "idiom.text_of_sizes": r"\bf[\"'].*\{.*(shape|size|len)",
+    "inplace.item": r"\] ([-+*/]|//|)= ",
+    "inplace.parameter": r"\.(data|detach\(\))\.\w+_\(",
+    "inplace.view_on_the_spot": r"[)\]]\.[a-z]\w*_\(|\] ([-+*/]|//|)= ",
+    "layer.avg_pool1d": r"(?i)\b(avg|max)_?pool\dd\(",
+    "layer.packed_gru": r"\bpack_(padded_)?sequence\(",
+    "op.autograd": r"\bautograd\.grad\(",
+    "op.gradient_hook": r"\.register_(full_backward_)?hook\(",
+    "op.seeded": r"\bGenerator\(",
+    "region.autocast": r"\bautocast\(",
+    "region.checkpoint": r"\bcheckpoint\(",
+    "region.cond": r"\bcond\(",
+    "region.enable_grad": r"\benable_grad\(",
+    "region.func_grad": r"\bfunc\.(grad|grad_and_value|vjp|jacrev|hessian)\(",
+    "region.no_grad": r"\bno_grad\(",
+    "region.submodule": r"\b(cond|map|while_loop|scan)\(",
+    "state.rebound": r"(?m)^ {8}self\.\w+ = .*\bself\.",
+}
+"""By tag, what the text of a program then contains. Tags of operators and of layers have their names."""
+
+_CALLED = r"([A-Za-z_]\w*)\("
+_OPERATOR = r" ([-+*/@%&|^<>=!]+) "
+
+
+def tags_of_text(text: str) -> set[str]:
+    """Return the tags that a text shows."""
+    patterns = {**_of_names(), **SHOWN_BY}
+    return {tag for tag, pattern in patterns.items() if re.search(pattern, text)}
+
+
+@cache
+def _of_names() -> dict[str, str]:
+    """Return a pattern for each tag of operators or layers: one of their names, or their signs."""
+    return {tag: _any_of(templates) for tag, templates in templates_by_tag().items()}
+
+
+def _any_of(templates: tuple[str, ...]) -> str:
+    """Return a pattern for the first function that a template calls; without one, for its sign.
+
+    ``index_put_`` also stands for ``index_put``, and ``nn.RReLU`` for ``F.rrelu``.
+    """
+    names = dict.fromkeys(found[1] for each in templates if (found := re.search(_CALLED, each)))
+    signs = dict.fromkeys(
+        found[1]
+        for each in templates
+        if not re.search(_CALLED, each) and (found := re.search(_OPERATOR, each))
+    )
+    words = [f"{re.escape(name)}{'?' * name.endswith('_')}" for name in names]
+    parts = [rf"(?i:\b({'|'.join(words)})\()"] * bool(words)
+    return "|".join([*parts, *(rf" {re.escape(sign)} " for sign in signs)]) or "(?!)"
