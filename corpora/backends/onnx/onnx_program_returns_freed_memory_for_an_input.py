@@ -15,9 +15,13 @@
 # that is negated when it is read, the copy is freed at once. The call should copy such an output."""
 # path = "onnx:plain@cpu"
 # check = "outputs"
-# kind = "abort"
+# kind = "mismatch"
 # status = "open"
-# signatures = [["outputs", "mismatch", "value"], ["outputs", "abort"]]
+# signatures = [
+#     ["outputs", "mismatch", "value"],
+#     ["alive", "abort", "SIGSEGV"],
+#     ["alive", "abort", "SIGABRT"],
+# ]
 # trigger = ["output.input"]
 # runners = ["plain"]
 # upstream = "https://github.com/microsoft/onnxruntime/pull/28088"
