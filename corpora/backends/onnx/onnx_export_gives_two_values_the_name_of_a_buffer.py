@@ -18,7 +18,7 @@
 # kind = "crash"
 # status = "open"
 # signatures = [["outputs", "crash", "lower", "PassError"], ["outputs", "crash", "lower", "Fail"]]
-# trigger = ["names.operator|idiom.check"]
+# trigger = ["names.operator|idiom.check", "state.buffer|state.parameter|state.constant|state.scratch"]
 # upstream = "https://github.com/pytorch/pytorch/issues/168211"
 # upstream-match = "mechanism"
 # upstream-searched = "2026-11-28"
