@@ -17,7 +17,10 @@
 # check = "outputs"
 # kind = "mismatch"
 # status = "open"
-# signatures = [["outputs", "mismatch", "value", "output-is-input"], ["outputs", "mismatch", "value", "fresh"]]
+# signatures = [
+#   ["outputs", "mismatch", "value", "output-is-input"],
+#   ["outputs", "mismatch", "value", "fresh"],
+# ]
 # trigger = ["input.transposed"]
 # upstream = ""
 # upstream-searched = "2026-11-28"
