@@ -149,8 +149,6 @@ def test_of_machine_code_the_graphs_are_searched_and_no_more(path: str) -> None:
     else:  # Dynamo's graphs are right
         assert place.why_not == in_machine_code("torch")
         assert next(place.lines()).startswith("first difference not found: the graphs that are compiled")
-            "first difference not found: the graphs that are compiled are right"
-        )
 
 
 def test_structure_names_the_module() -> None:

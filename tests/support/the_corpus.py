@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from exportdiff.known.corpus.entry import FIXES, OPEN, VARIANTS, Entry, find_files, read_entry
+from exportdiff.known.corpus.entry import BACKENDS, FIXES, OPEN, VARIANTS, Entry, find_files, read_entry
 from exportdiff.known.corpus.ranking import RootCause, root_causes
 from exportdiff.runtime.patching.fix import Fix, read_candidates
 from exportdiff.runtime.patching.fixes import choose_patches
@@ -31,5 +31,5 @@ def all_fixes() -> dict[str, Fix]:
 
 @cache
 def all_causes() -> tuple[RootCause, ...]:
-    """Return the root causes, the most severe first."""
-    return root_causes(map(entry_of, FILES))
+    """Return the root causes in torch, the most severe first."""
+    return root_causes(entry_of(file) for file in FILES if BACKENDS not in file.parts)

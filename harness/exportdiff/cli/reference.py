@@ -216,8 +216,10 @@ def known_bugs_of(api: Api) -> Iterator[str]:
 
 @cache
 def _sheets() -> tuple[BugSheet, ...]:
+    """Return the bugs of torch. Those of backends can be read only where the backend is installed."""
     corpora = default_corpora()
-    return read_sheets(corpora) if corpora is not None else ()
+    sheets = read_sheets(corpora) if corpora is not None else ()
+    return tuple(sheet for sheet in sheets if sheet.bug.product == "torch")
 
 
 PAGES: dict[str, Callable[[], Iterable[str]]] = {
