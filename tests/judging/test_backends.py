@@ -154,6 +154,15 @@ def test_what_it_refuses_and_what_it_does_not_promise(numpy_backend: Any) -> Non
     assert "does not promise to keep it" in counted.first_call_because
 
 
+def test_keywords_in_another_order_are_not_judged_after_the_state_has_changed(numpy_backend: Any) -> None:
+    source = COUNTER.replace("forward(self, x)", "forward(self, *, x, y)")
+    source = source.replace(
+        "Model(), (torch.ones(3),)", 'Model(), (), {"x": torch.ones(3), "y": torch.ones(3)}'
+    )
+    counted, findings = _judged(source)
+    assert (counted.outcome, findings) == ("agrees", ())
+
+
 def test_promised_state_and_writes_are_judged(numpy_backend: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     more = Backend("numpy", "", promises=("state between calls", "in-place writes"))
     more.runner(numpy_backend.interpreted)

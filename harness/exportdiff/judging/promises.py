@@ -22,7 +22,7 @@ if TYPE_CHECKING:
         EagerObservation,
         Observation,
     )
-    from exportdiff.runtime.observing.tensors import Leaf, Tree
+    from exportdiff.runtime.observing.tensors import Leaf, State, Tree
     from exportdiff.runtime.paths.transforms.table import Aspect
 
 _OF_LEAVES: dict[Aspect, tuple[str, ...]] = {
@@ -38,7 +38,8 @@ def as_promised(reference: EagerObservation, seen: Observation) -> Observation:
     calls = seen.calls[: _comparable_calls(reference)] if "updates" in aspects else seen.calls
     pairs = zip(reference.calls, calls, strict=False)
     changed = tuple(_call(ours, theirs, aspects) for ours, theirs in pairs)
-    deviations = _deviations(reference.deviations, seen.deviations, aspects)
+    tried = _from_first_state(reference, seen.deviations) if "updates" in aspects else seen.deviations
+    deviations = _deviations(reference.deviations, tried, aspects)
     return replace(seen, calls=(*changed, *calls[len(changed) :]), deviations=deviations)
 
 
@@ -52,13 +53,24 @@ def stops_because(reference: EagerObservation, seen: Observation) -> str:
 
 def _comparable_calls(reference: EagerObservation) -> int:
     """Return the number of calls up to the first one after which eager's state is another."""
-    before = reference.before
-    for number, call in enumerate(reference.calls if before is not None else ()):
-        assert before is not None
-        ours, theirs = ({**state.tensors, **state.constants} for state in (before, call.state))
-        if ours.keys() != theirs.keys() or any(compare_leaf(ours[name], theirs[name]) for name in ours):
-            return number + 1
-    return len(reference.calls)
+    before, calls = reference.before, reference.calls
+    return next((n + 1 for n, call in enumerate(calls) if _changed(before, call.state)), len(calls))
+
+
+def _from_first_state(
+    reference: EagerObservation, deviations: Iterable[DeviatingCall]
+) -> tuple[DeviatingCall, ...]:
+    """Return those calls that eager makes in the state that the model begins with. The path keeps it."""
+    other = {each.key for each in reference.deviations if _changed(reference.before, each.state_before)}
+    return tuple(each for each in deviations if each.key not in other)
+
+
+def _changed(before: State | None, after: State) -> bool:
+    """Return whether tensors of the state differ; without a state before, nothing is known to differ."""
+    if before is None:
+        return False
+    ours, theirs = ({**state.tensors, **state.constants} for state in (before, after))
+    return ours.keys() != theirs.keys() or any(compare_leaf(ours[name], theirs[name]) for name in ours)
 
 
 def _deviations(
