@@ -143,15 +143,15 @@ def sizes_are_not_guarded(compared: Comparison) -> bool:
     """Whether a probe shows it whose sizes are not in the ranges that the exported program declares.
 
     executorch/runtime/core/portable_type/tensor_impl.cpp, internal_resize_contiguous, takes such sizes if
-    they have no more elements than planned. For sizes that the program declares, the method must give what
-    eager gives.
+    they have no more elements than planned. For sizes that the program declares, and that no guard of it
+    excludes, the method must give what eager gives.
     """
     from exportdiff.runtime.observing.observation import ExportedObservation
 
     seen, call = compared.seen, compared.evidence.call
     if not isinstance(seen, ExportedObservation) or not compared.in_unpromised_probe:
         return False
-    declared = seen.declared | {each.number for each in seen.small_calls}
+    declared = (seen.declared - seen.excluded) | {each.number for each in seen.small_calls}
     return call not in declared
 
 

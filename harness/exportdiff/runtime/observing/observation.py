@@ -260,6 +260,8 @@ class ExportedObservation(Observation):
     """Whether the program was made for inference alone."""
     may_narrow: bool = False
     """Whether the program may refuse probes: the spec of dynamic shapes leaves their sizes to export."""
+    excluded: frozenset[int] = frozenset()
+    """The probes with sizes that a guard of the exported program excludes."""
     declared: frozenset[int] = frozenset()
     """The numbers of the probes whose sizes are in the ranges that the program declares."""
     sizes: tuple[DynamicDimension, ...] = ()

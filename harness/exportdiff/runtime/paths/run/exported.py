@@ -34,7 +34,7 @@ from exportdiff.runtime.paths.read.graph_inputs import placeholders, written_bac
 from exportdiff.runtime.paths.read.listing import base_name
 from exportdiff.runtime.paths.read.predictions import predictions
 from exportdiff.runtime.paths.read.program import read_exported
-from exportdiff.runtime.paths.read.ranges import declares
+from exportdiff.runtime.paths.read.ranges import breaks_a_guard, declares
 from exportdiff.runtime.paths.read.rebuilt import read_rebuilt
 from exportdiff.runtime.paths.run.aspects import without
 from exportdiff.runtime.paths.run.freeing import free_path_memory
@@ -226,7 +226,9 @@ def _lower_and_run(
             plan = plan._replace(deviations=(), small_calls=())
         ran = run_calls(ModelCaller(lowered, clock), exported.examples, plan, path.mode)
     probes = range(CALLS, exported.examples.calls)
-    declared = frozenset(n for n in probes if declares(final, exported.examples.fresh(n).snapshot()))
+    given = {n: exported.examples.fresh(n).snapshot() for n in probes}
+    declared = frozenset(n for n in probes if declares(final, given[n]))
+    excluded = frozenset(n for n in probes if breaks_a_guard(final, given[n]))
     small = tuple(each for each in ran.small_calls if declares(final, each.inputs_before))
     ran = ran._replace(small_calls=small)
     effect = StageEffect("run", environment, _graph_alone(after, final))
@@ -235,7 +237,8 @@ def _lower_and_run(
     if path.runner == "module" and start.restore():
         grad = not common.for_inference
         found = predictions(lowered, final, exported.examples.fresh(), clock, grad=grad)
-    common = replace(common, before=before, saved=saved, predictions=found, declared=declared)
+    common = replace(common, before=before, saved=saved, predictions=found)
+    common = replace(common, declared=declared, excluded=excluded)
     lists = case.thorough and path.without_device in LISTS_SIZES and not _declares_itself(case, path)
     if lists and start.restore():
         common = replace(common, sizes=dynamic_dimensions(case, path.device, lowered, final))
