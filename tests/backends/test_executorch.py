@@ -211,7 +211,9 @@ def test_a_size_that_no_range_declares_may_be_refused() -> None:
 
 
 def test_a_size_that_a_guard_excludes_is_not_judged() -> None:
-    source = INFERRED.replace("        out =", "        if x.shape[0] == 5:\n            x = x * 2\n        out =")
+    source = INFERRED.replace(
+        "        out =", "        if x.shape[0] == 5:\n            x = x * 2\n        out ="
+    )
     paths, findings = judged(source, "executorch:portable")
     assert not findings
     assert "sizes-are-not-guarded" in paths["portable"].excused

@@ -35,6 +35,7 @@ SHOWN_BY = {
     "layer.avg_pool1d": r"(?i)\b(avg|max)_?pool\dd\(",
     "layer.packed_gru": r"\bpack_(padded_)?sequence\(",
     "op.autograd": r"\bautograd\.grad\(",
+    "op.binary_cross_entropy": r"\bbinary_cross_entropy\(|\bsigmoid\(.*\blog\(",
     "op.gradient_hook": r"\.register_(full_backward_)?hook\(",
     "op.seeded": r"\bGenerator\(",
     "region.autocast": r"\bautocast\(",
