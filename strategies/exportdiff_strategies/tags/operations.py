@@ -127,7 +127,6 @@ TABLE: dict[str, Tag] = {
     "op.binary_cross_entropy": Tag(
         "F.binary_cross_entropy", has_node(ir.Op, lambda op: op.name == "binary_cross_entropy")
     ),
-    "op.logsigmoid": Tag("F.logsigmoid", runs_op("logsigmoid")),
     "op.results": Tag("an op that returns a named tuple", has_node(ir.Results)),
     "op.pair": Tag("an op on the results of two similar ops on the same tensor", has_node(ir.Op, _is_pair)),
     "op.turned": Tag("an op on the result of a transposing op", has_node(ir.Op, _reads_transposed)),
