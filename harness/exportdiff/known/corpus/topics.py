@@ -23,6 +23,7 @@ TOPICS = {
     "data-attribute": ".data and set_",
     "indexing": "Boolean masks, slices and indices",
     "layout": "Strides and memory formats",
+    "products": "Matrix products",
     "dtypes": "Complex numbers, float64, other dtypes",
     "arguments": "None, flags, strings, Enums, keyword arguments",
     "containers": "Lists, dicts, tuples and dataclasses",
