@@ -69,6 +69,10 @@ TABLE: dict[str, Tag] = {
     "state.integer": Tag(
         "an integer tensor as state", has_node(ir.TensorAttr, lambda t: t.fill.dtype.startswith("int"))
     ),
+    "state.half": Tag(
+        "a float16 or bfloat16 tensor as state",
+        has_node(ir.TensorAttr, lambda t: t.fill.dtype in ("float16", "bfloat16")),
+    ),
     "state.bool": Tag("a bool tensor as state", has_node(ir.TensorAttr, lambda t: t.fill.dtype == "bool")),
     **{
         f"state.{layout}": Tag(f"{word} as state", has_node(ir.TensorAttr, layout=layout))
