@@ -19,7 +19,7 @@
 # kind = "crash"
 # status = "open"
 # signatures = [["outputs", "crash", "lower", "PendingUnbackedSymbolNotFound"]]
-# trigger = ["op.data|idiom.check"]
+# trigger = ["op.data|op.reduce|idiom.check"]
 # runners = ["methods"]
 # upstream = ""
 # upstream-searched = "2026-11-27"

@@ -17,7 +17,7 @@
 # kind = "mismatch"
 # status = "open"
 # signatures = [["outputs", "mismatch", "dtype", "fresh"]]
-# trigger = ["state.buffer|state.parameter|input.float16|input.bfloat16"]
+# trigger = ["state.half|input.float16|input.bfloat16|op.cast"]
 # upstream = ""
 # upstream-searched = "2026-11-28"
 # at-fault = "executorch/exir/passes/scalar_to_tensor_pass.py, ScalarToTensorPass"

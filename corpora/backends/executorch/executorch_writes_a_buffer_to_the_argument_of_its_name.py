@@ -18,7 +18,7 @@
 # kind = "mismatch"
 # status = "open"
 # signatures = [["outputs", "mismatch", "value", "output-is-input"], ["outputs", "mismatch", "value"]]
-# trigger = ["names.operator|names.argument", "inplace.buffer"]
+# trigger = ["names.operator", "inplace.buffer"]
 # upstream = ""
 # upstream-searched = "2026-11-28"
 # at-fault = "executorch/exir/passes/insert_write_back_for_buffers_pass.py, input_name_to_node"
