@@ -18,7 +18,7 @@
 # kind = "crash"
 # status = "open"
 # signatures = [["outputs", "crash", "lower", "InvalidGraph"]]
-# trigger = ["op.map|op.int|op.compare"]
+# trigger = ["op.map|op.int|op.compare|inplace.round_|inplace.floor_"]
 # upstream = "https://github.com/pytorch/pytorch/pull/107920"
 # upstream-match = "symptom"
 # upstream-searched = "2026-11-28"

@@ -66,7 +66,7 @@ _METADATA_OPS = (
 """The in-place ops on metadata that have a tag."""
 _VALUE_OPS = (
     *("add_", "copy_", "clamp_", "relu_", "f_relu_", "masked_fill_"),
-    *("index_put_", "scatter_", "zero_"),
+    *("floor_", "index_put_", "round_", "scatter_", "zero_"),
 )
 """The in-place ops on values that have a tag."""
 
@@ -124,6 +124,7 @@ TABLE: dict[str, Tag] = {
         for group in dict.fromkeys(spec.group for spec in OPS.values())
         if not group.startswith("inplace")
     },
+    "op.logsigmoid": Tag("F.logsigmoid", has_node(ir.Op, lambda op: op.name == "logsigmoid")),
     "op.binary_cross_entropy": Tag(
         "F.binary_cross_entropy", has_node(ir.Op, lambda op: op.name == "binary_cross_entropy")
     ),
