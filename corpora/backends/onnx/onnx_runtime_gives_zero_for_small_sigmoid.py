@@ -12,7 +12,7 @@
 # cause = """
 # On the CPU, ONNX Runtime computes the sigmoid of float32 as 0.5 plus a quotient, and takes -18 for all
 # smaller inputs. So the absolute error is up to 1e-7, and the result below -18 is 0, where torch has 1e-11.
-# The logarithm is then -inf, of which binary_cross_entropy makes 100. The relative error should be small too."""
+# The logarithm is then -inf, of which binary_cross_entropy makes 100. The relative error should be small."""
 # path = "onnx:program@cpu"
 # check = "outputs"
 # kind = "mismatch"
