@@ -4,7 +4,7 @@
 #
 # [tool.exportdiff]
 # title = "torch.onnx.export: a write to x.diagonal() raises AssertionError"
-# id = "XO041"
+# id = "XO016"
 # harm = "obscure error"
 # reach = "occasional"
 # reach-because = "a number that is added to the diagonal of a covariance matrix; a diagonal set to zero"
