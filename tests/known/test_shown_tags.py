@@ -10,7 +10,7 @@ from exportdiff.known.attribution.attribute import explain
 from exportdiff.known.attribution.knowledge import knowledge
 from exportdiff.known.attribution.shown_by_text import SHOWN_BY
 from exportdiff.known.attribution.shown_tags import shown_tags
-from exportdiff.known.corpus.entry import Entry
+from exportdiff.known.corpus.entry import Entry, read_entry
 from exportdiff.known.corpus.trigger import triggered
 from exportdiff.runtime.paths import parse
 from exportdiff_strategies.tags import TAGS
@@ -83,7 +83,9 @@ def _is_without_fix(entry: Entry) -> bool:
     return bool(entry.trigger) and not entry.fix
 
 
-WITHOUT_FIX = {entry.name: entry for entry in knowledge(CORPORA).entries if _is_without_fix(entry)}
+# Those of backends too, which need not be installed for this.
+ENTRIES = (*knowledge(CORPORA).entries, *map(read_entry, sorted(CORPORA.glob("backends/*/*.py"))))
+WITHOUT_FIX = {entry.name: entry for entry in ENTRIES if _is_without_fix(entry)}
 
 
 @pytest.mark.parametrize("name", WITHOUT_FIX)
@@ -95,7 +97,7 @@ def test_the_file_of_an_entry_without_a_fix_shows_what_its_trigger_needs(name: s
 
 def test_the_tags_of_words_are_those_of_triggers() -> None:
     """Others would recognize nothing."""
-    named = {tag for entry in knowledge(CORPORA).entries for each in entry.trigger for tag in each.split("|")}
+    named = {tag for entry in ENTRIES for each in entry.trigger for tag in each.split("|")}
     assert SHOWN_BY.keys() <= named
     assert SHOWN_BY.keys() <= TAGS.keys()
 

@@ -36,6 +36,7 @@ def tags_of_model(built: Built) -> set[str]:
     state = [tensor for _, tensor in named_state(model)]
     constants = [tensor for _, tensor in named_constants(model)]
     parts = [*model.modules()]
+    names, arguments = _names(model), _arguments(model)
     held = [each for part in parts for each in _in_plain_containers(part)]
     tags = {
         "model.training": model.training,
@@ -48,12 +49,15 @@ def tags_of_model(built: Built) -> set[str]:
         "state.one_storage": _share([*state, *constants]),
         "state.registered_again": _are_registered_again([*parts, *held]),
         "state.running_statistics": any(isinstance(part, _BatchNorm) and part.training for part in parts),
+        "state.half": any(tensor.dtype in (torch.float16, torch.bfloat16) for tensor in state),
         "state.transposed": any(tensor.stride() != torch.empty(tensor.shape).stride() for tensor in state),
         "hierarchy.shared": len([*model.named_modules(remove_duplicate=False)]) > len(parts),
         "hierarchy.plain_container": any(isinstance(each, torch.nn.Module) for each in held),
         "input.empty": any(not tensor.numel() for tensor in state),
-        "names.argument": not _names(model).isdisjoint(_arguments(model)),
-        "names.operator": any(hasattr(torch.ops.aten, name) for name in _names(model) | _arguments(model)),
+        "names.argument": not names.isdisjoint(arguments),
+        # A name of an argument is that of its node in the graph.
+        "names.operator": not names.isdisjoint(arguments)
+        or any(hasattr(torch.ops.aten, name) for name in names | arguments),
     }
     return {tag for tag, shown in tags.items() if shown} | _of_inputs(built)
 
