@@ -17,6 +17,7 @@ from exportdiff.fuzzing.campaign.events import JSON_KEYS, Event, event_name
 from exportdiff.fuzzing.campaign.schedule import share
 from exportdiff.interfaces import schemas
 from exportdiff.interfaces.checking.default_paths import BY_DEFAULT
+from exportdiff.interfaces.reports.backend_bug_page import backend_bug_lines
 from exportdiff.interfaces.reports.folder import Folder
 from exportdiff.interfaces.reports.known_bug_pages import api_lines, index_lines, page_name
 from exportdiff.judging.checks import CHECKS
@@ -214,6 +215,12 @@ def known_bugs_of(api: Api) -> Iterator[str]:
     yield from api_lines(api, _sheets())
 
 
+def backend_bugs() -> Iterator[str]:
+    """Yield the lines of the page of known bugs of backends, from the corpus."""
+    corpora = default_corpora()
+    yield from backend_bug_lines(corpora) if corpora is not None else ()
+
+
 @cache
 def _sheets() -> tuple[BugSheet, ...]:
     """Return the bugs of torch. Those of backends can be read only where the backend is installed."""
@@ -231,6 +238,7 @@ PAGES: dict[str, Callable[[], Iterable[str]]] = {
     "files.md": files,
     "json.md": documents,
     "known-bugs.md": known_bugs,
+    "known-bugs-of-backends.md": backend_bugs,
     **{page_name(api): partial(known_bugs_of, api) for api in APIS},
 }
 """The pages by file name, each with the function that makes its lines."""
