@@ -21,10 +21,11 @@ def add(commands: Subparsers) -> None:
     """Add the command."""
     parser = commands.add_parser(
         "known",
-        help="search the known bugs of torch: by API, by what you write, by id",
-        description="Print the known bugs of torch that have all of these words in their id, title, cause, "
-        "topic or API: what each one does, who meets it, the versions of torch, a short program that shows "
-        "it, what to write instead, the thread, and the fix. Of many bugs, only the titles are printed.",
+        help="search the known bugs of torch and of backends: by API, by what you write, by id",
+        description="Print the known bugs of torch and of backends that have all of these words in their id, "
+        "title, cause, topic or API: what each one does, who meets it, the versions of torch, a short "
+        "program that shows it, what to write instead, the thread, and the fix. Of many bugs, only the "
+        "titles are printed.",
     )
     parser.add_argument(
         "search",

@@ -223,7 +223,7 @@ def backend_bugs() -> Iterator[str]:
 
 @cache
 def _sheets() -> tuple[BugSheet, ...]:
-    """Return the bugs of torch. Those of backends can be read only where the backend is installed."""
+    """Return the bugs of torch; those of backends have a page of their own."""
     corpora = default_corpora()
     sheets = read_sheets(corpora) if corpora is not None else ()
     return tuple(sheet for sheet in sheets if sheet.bug.product == "torch")

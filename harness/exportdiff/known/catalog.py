@@ -8,8 +8,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from exportdiff.known.corpus.apis import Api, api_of
+from exportdiff.known.corpus.entry import read_entry
 from exportdiff.known.corpus.known_bug import KnownBug, known_bug
-from exportdiff.known.corpus.ranking import RootCause, read_root_causes
+from exportdiff.known.corpus.ranking import RootCause, root_causes
 from exportdiff.known.corpus.topics import TOPICS
 from exportdiff.known.upstream.plain_program import plain_program
 
@@ -85,8 +86,11 @@ class BugSheet:
 
 
 def read_sheets(corpora: pathlib.Path) -> tuple[BugSheet, ...]:
-    """Return the root causes of a corpus: first those of the newest torch, and of these the most severe."""
-    return in_order(map(sheet_of, read_root_causes(corpora)))
+    """Return the root causes of a corpus: first those of the newest torch, and of these the most severe.
+
+    Those of backends too: reading them needs no backend.
+    """
+    return in_order(map(sheet_of, root_causes(map(read_entry, sorted(corpora.rglob("*.py"))))))
 
 
 def in_order(sheets: Iterable[BugSheet]) -> tuple[BugSheet, ...]:
