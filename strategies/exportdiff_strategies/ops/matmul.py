@@ -48,12 +48,12 @@ def _linear(left: Shape, right: Shape) -> tuple[Shape, int]:
     return (*left[:-1], right[0]), left[-1]
 
 
-def _square(sizes: Sizes) -> Sizes:
-    """``addmm(x, x, y)``: the added term must have the sizes of the product."""
+def _adding(sizes: Sizes, operand: int = 0) -> Sizes:
+    """``addmm(x, x, y)``: the operand that is added must have the sizes of the product."""
 
     def found(left: Shape, right: Shape) -> tuple[Shape, int]:
         shape, count = sizes(left, right)
-        require(shape == left)
+        require(shape == (left, right)[operand])
         # The added term counts as one more.
         return shape, count + 1
 
@@ -84,8 +84,10 @@ TABLE: dict[str, OpSpec] = {
     "mv": _product("torch.mv({0}, {1})", _einsum("ij,j->i"), lowers=False),
     "dot": _product("torch.dot({0}, {1})", _einsum("i,i->"), lowers=False),
     "outer": _product("torch.outer({0}, {1})", _einsum("i,j->ij"), lowers=False),
-    "addmm": _product("torch.addmm({0}, {0}, {1})", _square(_mm)),
-    "baddbmm": _product("torch.baddbmm({0}, {0}, {1})", _square(_bmm)),
+    "addmm": _product("torch.addmm({0}, {0}, {1})", _adding(_mm)),
+    "addmm_right": _product("torch.addmm({1}, {0}, {1})", _adding(_mm, 1)),
+    "addmm_minus": _product("torch.addmm({0}, {0}, {1}, alpha=-1)", _adding(_mm)),
+    "baddbmm": _product("torch.baddbmm({0}, {0}, {1})", _adding(_bmm)),
     # For a dimension of size 1, einsum multiplies elementwise, which autocast does not lower.
     "einsum": _product('torch.einsum("ij,kj->ik", {0}, {1})', _einsum("ij,kj->ik", ones=False), upto=0),
     "einsum_columns": _product('torch.einsum("ij,ij->j", {0}, {1})', _einsum("ij,ij->j", ones=False), upto=0),

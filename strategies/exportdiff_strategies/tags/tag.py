@@ -50,9 +50,9 @@ def has_measure(name: str) -> Detector:
     return has_node(ir.Measure, name=name)
 
 
-def runs_op(name: str) -> Detector:
-    """Detect this op."""
-    return lambda p: name in p.op_names
+def runs_op(*names: str) -> Detector:
+    """Detect one of these ops."""
+    return lambda p: not p.op_names.isdisjoint(names)
 
 
 def runs_group(name: str) -> Detector:
