@@ -180,3 +180,25 @@ def test_what_stops_the_conversion_is_named() -> None:
     source = BY_POSITION.replace('"none": None', '"rank": x.dim()')
     (finding,) = found(source, "onnx:program")["program"]
     assert finding.signature[:4] == ("outputs", "crash", "lower", "AttributeError")
+
+
+COMPLEX = """
+import torch
+
+
+class Model(torch.nn.Module):
+    def forward(self, x):
+        return torch.complex(x, x + 1), x.shape[0]
+
+
+def make():
+    return Model(), (torch.ones(3),)
+
+
+def dynamic_shapes():
+    return {"x": {0: torch.export.Dim("rows")}}
+"""
+
+
+def test_a_complex_result_may_come_as_pairs_of_numbers() -> None:
+    assert found(COMPLEX, "onnx:*") == dict.fromkeys(("program", "plain", "file", "external"), ())

@@ -17,7 +17,7 @@
 # kind = "mismatch"
 # status = "open"
 # signatures = [["outputs", "mismatch", "value"]]
-# trigger = ["inplace.index_put_|inplace.scatter"]
+# trigger = ["inplace.index_put_|inplace.scatter|op.index_add"]
 # runners = ["program", "file", "external"]
 # upstream = "https://github.com/microsoft/onnxscript/pull/3049"
 # upstream-match = "mechanism"

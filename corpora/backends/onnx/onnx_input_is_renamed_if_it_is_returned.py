@@ -18,7 +18,7 @@
 # kind = "crash"
 # status = "open"
 # signatures = [["outputs", "crash", "run", "ValueError"]]
-# trigger = ["output.input"]
+# trigger = ["output.input|inplace.copy_"]
 # runners = ["external"]
 # upstream = "https://github.com/pytorch/pytorch/issues/173076"
 # upstream-match = "symptom"

@@ -237,14 +237,22 @@ def _results(session: Any, given: dict[str, Any]) -> list[Any]:
 
 
 def _restored(ep: Any, outputs: Any) -> object:
-    """Put the outputs into the containers of the model, which ONNX does not keep."""
+    """Put the outputs into the containers of the model, which ONNX does not keep.
+
+    A complex tensor is a real one with a last dimension of 2: torch/onnx/_internal/exporter/_core.py,
+    _set_shape_type.
+    """
     import torch
 
     specs = [each for each in ep.graph_signature.output_specs if each.kind.name == "USER_OUTPUT"]
+    recorded = {node.name: node.meta.get("val") for node in ep.graph.nodes}
     given, leaves = iter(outputs), []
     for spec in specs:
         fixed = isinstance(spec.arg, torch.export.graph_signature.ConstantArgument)
         leaf = spec.arg.value if fixed else next(given)
+        value = None if fixed else recorded.get(spec.arg.name)
+        if isinstance(value, torch.Tensor) and value.is_complex() and leaf.shape[value.dim() :] == (2,):
+            leaf = torch.view_as_complex(leaf.contiguous())
         is_number = isinstance(spec.arg, torch.export.graph_signature.SymIntArgument)
         leaves.append(leaf.item() if is_number else leaf)
     leaves += list(given)  # more than the model returns: that is a difference
