@@ -3,7 +3,7 @@
 # dependencies = ["torch==2.13.0", "executorch==1.5.1"]
 #
 # [tool.exportdiff]
-# title = "executorch: LayerNorm and GroupNorm give wrong values if the mean is much larger than the deviation"
+# title = "executorch: LayerNorm and GroupNorm are wrong if the mean is much larger than the deviation"
 # id = "XE027"
 # harm = "silently wrong"
 # reach = "occasional"
