@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import difflib
 import importlib
 import pathlib
@@ -18,6 +19,7 @@ from exportdiff.judging.results import PathResult, Verdict
 from exportdiff.known.attribution.attribute import explain
 from exportdiff.known.attribution.explained import ExplainedFinding, KnownCause
 from exportdiff.known.attribution.knowledge import Knowledge, knowledge
+from exportdiff.known.attribution.resemblance import shows_as
 from exportdiff.known.attribution.residual import ResidualFinding, sort_residual_findings
 from exportdiff.known.corpus.trigger import triggered, unknown
 from exportdiff.runtime.paths import parse
@@ -217,3 +219,16 @@ def test_a_trigger_names_tags_alternatives_and_patterns(
 def test_each_part_of_a_trigger_must_match_a_tag() -> None:
     assert list(unknown(["a|b.*", "c"], ["a", "b.d"])) == ["c"]
     assert list(unknown(["a|e.*"], ["a", "b.d"])) == ["e.*"]
+
+
+@pytest.mark.parametrize(("words", "causes"), [(("structure",), 1), (("value",), 0)])
+def test_the_containers_that_a_backend_returns_are_those_of_export(
+    tmp_path: pathlib.Path, words: tuple[str, ...], causes: int
+) -> None:
+    (tmp_path / "corpora" / "fixes").mkdir(parents=True)
+    (tmp_path / "corpora" / "open").mkdir()
+    write_entry(tmp_path, "shows", SPECIAL, fix="", path=MODULE)
+    (entry,) = knowledge(tmp_path / "corpora").entries
+    entry = dataclasses.replace(entry, signatures=(("outputs", "mismatch", *words),))
+    finding = make_finding(*words, path="onnx:program@cpu")
+    assert shows_as(entry, finding) == bool(causes)

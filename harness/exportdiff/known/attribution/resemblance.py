@@ -9,7 +9,8 @@ An entry whose fix does not work on this torch has no trigger. A signature alone
 hundreds of bugs end in the same few signatures ("outputs, mismatch, value"). So
 
 - mode, transforms and signature must agree. A backend that exports as another mode does has the other's bugs
-  of export as well. If it decomposes the program, it has those of decompositions too;
+  of export as well: at export, and in the containers of the outputs, which export records. If it decomposes
+  the program, it has those of decompositions too;
 - the program must have ``ALIKE`` of the words of the entry's program, where rare words count more (see
   ``likeness``). The rare words are the operators and attributes that the bug needs.
 
@@ -72,7 +73,12 @@ def _same_mode(entry: Entry, finding: Finding) -> bool:
     in_export = finding.stage == "export"
     in_decomposing = finding.stage == "lower" and DECOMPOSE in {*path.transforms} & _transforms(finding)
     exports_alike = export is not None and export is mode_of(finding.mode).export
-    return exports_alike and (in_export or in_decomposing)
+    return exports_alike and (in_export or in_decomposing or _is_of_structure(finding))
+
+
+def _is_of_structure(finding: Finding) -> bool:
+    """Whether the containers of an output differ: a backend returns those that export recorded."""
+    return finding.signature[:3] == ("outputs", "mismatch", "structure")
 
 
 def _transforms(finding: Finding) -> set[str]:
