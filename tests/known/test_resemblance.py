@@ -221,14 +221,17 @@ def test_each_part_of_a_trigger_must_match_a_tag() -> None:
     assert list(unknown(["a|e.*"], ["a", "b.d"])) == ["e.*"]
 
 
-@pytest.mark.parametrize(("words", "causes"), [(("structure",), 1), (("value",), 0)])
+@pytest.mark.parametrize(
+    ("of_entry", "word", "explains"),
+    [(MODULE, "structure", True), (MODULE, "value", False), ("executorch:program@cpu", "structure", False)],
+)
 def test_the_containers_that_a_backend_returns_are_those_of_export(
-    tmp_path: pathlib.Path, words: tuple[str, ...], causes: int
+    tmp_path: pathlib.Path, of_entry: str, word: str, explains: bool
 ) -> None:
     (tmp_path / "corpora" / "fixes").mkdir(parents=True)
     (tmp_path / "corpora" / "open").mkdir()
-    write_entry(tmp_path, "shows", SPECIAL, fix="", path=MODULE)
+    write_entry(tmp_path, "shows", SPECIAL, fix="", path=of_entry)
     (entry,) = knowledge(tmp_path / "corpora").entries
-    entry = dataclasses.replace(entry, signatures=(("outputs", "mismatch", *words),))
-    finding = make_finding(*words, path="onnx:program@cpu")
-    assert shows_as(entry, finding) == bool(causes)
+    entry = dataclasses.replace(entry, signatures=(("outputs", "mismatch", word),))
+    finding = make_finding(word, path="onnx:program@cpu")
+    assert shows_as(entry, finding) is explains

@@ -73,7 +73,8 @@ def _same_mode(entry: Entry, finding: Finding) -> bool:
     in_export = finding.stage == "export"
     in_decomposing = finding.stage == "lower" and DECOMPOSE in {*path.transforms} & _transforms(finding)
     exports_alike = export is not None and export is mode_of(finding.mode).export
-    return exports_alike and (in_export or in_decomposing or _is_of_structure(finding))
+    in_containers = backend_of(path) is None and _is_of_structure(finding)
+    return exports_alike and (in_export or in_decomposing or in_containers)
 
 
 def _is_of_structure(finding: Finding) -> bool:
