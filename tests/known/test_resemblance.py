@@ -223,7 +223,7 @@ def test_each_part_of_a_trigger_must_match_a_tag() -> None:
 
 @pytest.mark.parametrize(
     ("of_entry", "word", "explains"),
-    [(MODULE, "structure", True), (MODULE, "value", False), ("executorch:program@cpu", "structure", False)],
+    [(MODULE, "structure", True), (MODULE, "value", False), ("executorch:unplanned@cpu", "structure", False)],
 )
 def test_the_containers_that_a_backend_returns_are_those_of_export(
     tmp_path: pathlib.Path, of_entry: str, word: str, explains: bool
