@@ -3,15 +3,15 @@
 # dependencies = ["torch==2.13.0", "onnx==1.23.2", "onnxscript==0.7.2", "onnxruntime==1.32.0"]
 #
 # [tool.exportdiff]
-# title = "torch.onnx.export: int() argument must be … not 'SymbolicTensor', for tensor % x.shape[0]"
+# title = "torch.onnx.export: a TypeError about 'SymbolicTensor', for tensor % x.shape[0]"
 # id = "XO018"
 # harm = "obscure error"
 # reach = "occasional"
 # reach-because = "positions or hashes modulo a dynamic size: (positions + 1) % x.shape[0]"
 # topics = ["dynamic-sizes"]
 # cause = """
-# aten_remainder_scalar makes a constant of the divisor. A dynamic size is no number, but a value of the graph.
-# It should cast such a value to the dtype of the tensor, as other operators do."""
+# aten_remainder_scalar makes a constant of the divisor. A dynamic size is a value of the graph, no number.
+# It should cast such a value to the dtype of the tensor."""
 # path = "onnx:program@cpu"
 # check = "outputs"
 # kind = "crash"

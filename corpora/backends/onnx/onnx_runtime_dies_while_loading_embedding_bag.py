@@ -22,7 +22,7 @@
 # runners = ["plain"]
 # upstream = ""
 # upstream-searched = "2026-11-28"
-# at-fault = "onnxruntime, the graph optimizations of level ORT_ENABLE_BASIC: which of them is not known"
+# at-fault = "onnxruntime, an optimization of level ORT_ENABLE_BASIC: which of them is not known"
 # workaround = "none: leave optimize=True, which is the default, or load the file with ORT_DISABLE_ALL"
 #
 # [tool.exportdiff.versions]
