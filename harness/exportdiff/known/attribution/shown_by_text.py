@@ -9,9 +9,13 @@ from exportdiff.core.programs import templates_by_tag
 
 SHOWN_BY = {
     "calls.repeated": r"(?s)\bself\.(?!register_)(\w+)\(.*\bself\.\1\(",
+    "control.size_arithmetic": r"\.(shape|size)\b.* [%/]|[%/] *\w+\.(shape|size)|\bmath\.\w+\(",
     "control.training": r"\bself\.training\b",
     # int() of a number computed from a size asks for the number, as a branch does.
     "dynamic.branch": r"\b(if\b|int\().*\.(shape|size\()",
+    "dynamic.auto": r"\bDim\.AUTO\b",
+    "dynamic.dynamic": r"\bDim\.DYNAMIC\b",
+    "dynamic.named": r"\bDim\(",
     "dynamic.derived": r"(?s)\bDim\(.*(\w [-+*] \d|\d \* \w)",
     "hierarchy.copied": r"\bcopy\.copy\(",
     "hierarchy.spectral_norm": r"\bspectral_norm\(",
@@ -20,6 +24,7 @@ SHOWN_BY = {
     "idiom.func_grad": r"\bautograd\.grad\(",
     "idiom.gradient_hook": r"\bregister_full_backward_(pre_)?hook\(",
     "idiom.local_class": r"(?m)^ {8,}(@.*\n +)?class \b",
+    "idiom.max_norm": r"\bmax_norm=|\bEmbeddingBag\(",
     "idiom.packed": r"\bpack_(padded_)?sequence\(",
     "idiom.pruned": r"\bprune\.\w+\(|\bparametriz",
     "idiom.python_state": r"\b\w+\.\w+ (\+=|= \w+ \+)|\b\w+\.(append|add|update)\(|\w\.\w+\[.*\] = |cache\b",
