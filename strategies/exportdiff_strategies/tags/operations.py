@@ -129,6 +129,7 @@ TABLE: dict[str, Tag] = {
         "F.binary_cross_entropy", has_node(ir.Op, lambda op: op.name == "binary_cross_entropy")
     ),
     "op.index_add": Tag("index_add, not in place", runs_op("index_add")),
+    "op.atan2": Tag("torch.atan2", runs_op("atan2")),
     "op.addmm": Tag("torch.addmm", runs_op("addmm", "addmm_right", "addmm_minus")),
     "op.results": Tag("an op that returns a named tuple", has_node(ir.Results)),
     "op.pair": Tag("an op on the results of two similar ops on the same tensor", has_node(ir.Op, _is_pair)),
