@@ -81,6 +81,11 @@ def test_a_model_has_the_tags_that_its_text_its_modules_and_its_inputs_show(
     assert tags <= shown - shown_tags(case_from_source(MODEL))
 
 
+def test_state_without_strides_is_no_error() -> None:
+    source = MODEL.replace("torch.zeros(2))", "torch.eye(2).to_sparse_csr())").replace(" + self.count", "")
+    assert "state.transposed" not in shown_tags(case_from_source(source))
+
+
 def _is_without_fix(entry: Entry) -> bool:
     return bool(entry.trigger) and not entry.fix
 

@@ -34,6 +34,7 @@ def tags_of_model(built: Built) -> set[str]:
     """Return the tags that modules, stored tensors and inputs show."""
     model = built.model
     state = [tensor for _, tensor in named_state(model)]
+    strided = [tensor for tensor in state if tensor.layout is torch.strided]
     constants = [tensor for _, tensor in named_constants(model)]
     parts = [*model.modules()]
     names, arguments = _names(model), _arguments(model)
@@ -50,7 +51,7 @@ def tags_of_model(built: Built) -> set[str]:
         "state.registered_again": _are_registered_again([*parts, *held]),
         "state.running_statistics": any(isinstance(part, _BatchNorm) and part.training for part in parts),
         "state.half": any(tensor.dtype in (torch.float16, torch.bfloat16) for tensor in state),
-        "state.transposed": any(tensor.stride() != torch.empty(tensor.shape).stride() for tensor in state),
+        "state.transposed": any(tensor.stride() != torch.empty(tensor.shape).stride() for tensor in strided),
         "hierarchy.shared": len([*model.named_modules(remove_duplicate=False)]) > len(parts),
         "hierarchy.plain_container": any(isinstance(each, torch.nn.Module) for each in held),
         "input.empty": any(not tensor.numel() for tensor in state),
