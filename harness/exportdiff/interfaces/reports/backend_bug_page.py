@@ -5,7 +5,7 @@ from __future__ import annotations
 import pathlib
 from typing import TYPE_CHECKING
 
-from exportdiff.interfaces.reports.known_bug_sheets import instead
+from exportdiff.interfaces.reports.known_bug_pages import workaround_lines
 from exportdiff.known.corpus.entry import BACKENDS, read_entry
 from exportdiff.known.corpus.known_bug import known_bug
 from exportdiff.known.corpus.ranking import root_causes
@@ -53,7 +53,4 @@ def _section(entry: Entry) -> Iterator[str]:
         yield f"- thread: {bug.upstream}"
     yield f"- file: [{file.name}]({_CORPORA / BACKENDS / file.parent.name / file.name})\n"
     if bug.workaround is not None:
-        first, *code = instead(bug.workaround).splitlines()
-        yield f"{first[0].upper()}{first[1:]}\n"
-        if code:
-            yield "\n".join(["```diff", *(line.removeprefix("    ") for line in code), "```\n"])
+        yield from workaround_lines(bug.workaround)

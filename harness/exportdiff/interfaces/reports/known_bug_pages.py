@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from exportdiff.known.catalog import BugSheet
+    from exportdiff.known.corpus.workaround import Workaround
 
 WORST = 15
 """How many bugs the index describes at its top."""
@@ -91,10 +92,15 @@ def _section(sheet: BugSheet) -> Iterator[str]:
     # Blocks of "python" are run by the tests of the documents; each of these programs is run as an entry.
     yield f"```py\n{sheet.program}\n```\n"
     if bug.workaround is not None:
-        first, *code = instead(bug.workaround).splitlines()
-        yield f"{first[0].upper()}{first[1:]}\n"
-        if code:
-            yield "\n".join(["```diff", *(line.removeprefix("    ") for line in code), "```\n"])
+        yield from workaround_lines(bug.workaround)
+
+
+def workaround_lines(workaround: Workaround) -> Iterator[str]:
+    """Yield what to write instead, with the changed lines as a block."""
+    first, *code = instead(workaround).splitlines()
+    yield f"{first[0].upper()}{first[1:]}\n"
+    if code:
+        yield "\n".join(["```diff", *(line.removeprefix("    ") for line in code), "```\n"])
 
 
 def _linked(target: str | pathlib.Path) -> str:
