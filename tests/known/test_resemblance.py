@@ -187,6 +187,7 @@ def test_an_entry_explains_paths_whose_transforms_include_its_own(
         ("nonstrict+decompose:module@cpu", "onnx:program@cpu", "lower", 1),
         ("nonstrict+decompose:module@cpu", "onnx:program@cpu", "run", 0),
         ("nonstrict+decompose:module@cpu", "torchao:observed@cpu", "lower", 0),
+        ("executorch:portable@cpu", "onnx:program@cpu", "export", 0),
     ],
 )
 def test_an_entry_explains_what_the_same_function_of_torch_shows_on_a_backend(

@@ -65,16 +65,19 @@ def shows_as(entry: Entry, finding: Finding) -> bool:
 
 
 def _same_mode(entry: Entry, finding: Finding) -> bool:
-    """Whether the modes are one, or call the same function of torch at the stage that shows the finding."""
+    """Whether the modes are one, or call the same function of torch at the stage that shows the finding.
+
+    A bug of a backend is never that of another mode.
+    """
     path = parse(entry.path)
     if path.mode == finding.mode:
         return True
     export = mode_of(path.mode).export
+    if backend_of(path) is not None or export is None or export is not mode_of(finding.mode).export:
+        return False
     in_export = finding.stage == "export"
     in_decomposing = finding.stage == "lower" and DECOMPOSE in {*path.transforms} & _transforms(finding)
-    exports_alike = export is not None and export is mode_of(finding.mode).export
-    in_containers = backend_of(path) is None and _is_of_structure(finding)
-    return exports_alike and (in_export or in_decomposing or in_containers)
+    return in_export or in_decomposing or _is_of_structure(finding)
 
 
 def _is_of_structure(finding: Finding) -> bool:
