@@ -488,6 +488,41 @@ def test_command_without_a_finding(tmp_path: pathlib.Path, capsys: pytest.Captur
     assert "nothing to minimize" in capsys.readouterr().err
 
 
+OF_DYNAMIC_PATH = f"""\
+# /// script
+# [tool.exportdiff]
+# fingerprint = "0"
+# path = "nonstrict+dynamic:module@cpu"
+# check = "outputs"
+# kind = "mismatch"
+# status = "open"
+# ///
+{DIFFERS}
+
+def dynamic_shapes():
+    return {{"x": {{0: torch.export.Dim.AUTO}}}}
+"""
+"""A repro file states the dynamic shapes that the transform of its path chose."""
+
+
+def test_command_takes_the_dynamic_shapes_of_a_file_for_those_of_its_path(
+    tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "dynamic.py"
+    file.write_text(OF_DYNAMIC_PATH)
+    assert main(["minimize", str(file), "--time", "1s"]) == 0
+    assert "minimizing: outputs mismatch on nonstrict:module@cpu" in capsys.readouterr().err
+
+
+def test_command_says_why_no_path_can_judge_a_file(
+    tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "dynamic.py"
+    file.write_text(OF_DYNAMIC_PATH)
+    assert main(["minimize", str(file), "--path", "nonstrict+dynamic:module"]) == 2
+    assert "was not judged: no path can judge it: the model has its own" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [

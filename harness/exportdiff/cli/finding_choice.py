@@ -10,8 +10,10 @@ from exportdiff.core.errors import UsageError
 from exportdiff.fuzzing.minimizing.candidate_judge import FIRST_SECONDS, load_source
 from exportdiff.interfaces.checking.in_subprocess import LoadableModel, findings_of
 from exportdiff.interfaces.reports.text import headline
+from exportdiff.repro.program import read_program
 from exportdiff.runtime.patching.installed import install
 from exportdiff.runtime.paths import core_paths, parse
+from exportdiff.runtime.paths.transforms.apply import without_sizes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,9 +33,14 @@ def chosen_finding(
     ``written``: the name of the program in messages. ``path``, ``check``: the options of the user. ``fixes``
     are installed while the program is judged. Raises UsageError if the program cannot be judged.
     """
-    given = path or subject.path
     try:
-        paths = (parse(given),) if given else core_paths()
+        if path:
+            paths: Sequence[Path] = (parse(path),)
+        elif subject.path:
+            named = parse(subject.path)
+            paths = (without_sizes(named) if read_program(subject.source).dynamic else named,)
+        else:
+            paths = core_paths()
     except ValueError as error:
         raise UsageError(f"{written}: {error}") from None
     found = _findings(written, subject, paths, fixes)

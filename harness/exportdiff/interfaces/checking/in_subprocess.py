@@ -104,12 +104,13 @@ def judge_in_subprocess(
 def findings_of(model: LoadableModel, paths: Sequence[Path], seconds: float) -> Sequence[Finding]:
     """Judge a model once, and return its findings, neither confirmed nor explained.
 
-    Raises UsageError if it cannot be judged in ``seconds``; RuntimeError as ``judge_in_subprocess`` does.
+    Raises UsageError if no path can judge it, or not in ``seconds``; RuntimeError as ``judge_in_subprocess``
+    does.
     """
     judging = _Judging(model, tuple(paths), time.monotonic() + seconds, None, lambda step: None, None)
     report = judging.once()
-    if report.invalid or report.stopped:
-        raise UsageError(f"{model.written}: {report.invalid or report.stopped}")
+    if not report.judged:
+        raise UsageError(f"{model.written} was not judged: {report.why_unjudged()}")
     return [each.finding for each in report.found]
 
 

@@ -94,6 +94,14 @@ def applies(case: Case, path: Path) -> bool:
     return case.dynamic_shapes is None or not any(each.sizes for each in _of(path, "case"))
 
 
+def without_sizes(path: Path) -> Path:
+    """Return the path without the transforms that choose dynamic shapes: for a program that states its own.
+
+    A repro file of such a path states those that the transform chose.
+    """
+    return replace(path, transforms=tuple(each for each in path.transforms if not TRANSFORMS[each].sizes))
+
+
 def exports_sizes_of_case(path: Path) -> bool:
     """Whether a path exports the case with its own dynamic shapes, and fixes all other sizes."""
     mode = MODES.get(path.mode)  # None: a backend, which exports
