@@ -341,6 +341,49 @@ def test_evidence_of_compiled_paths_has_a_file_that_runs(
     assert (code, printed[:3]) == (0, "ok:"), printed
 
 
+DIES_IN_A_PROBE = """\
+import os
+
+import torch
+from torch import nn
+
+
+@torch.library.custom_op("test_repro::dies_if_empty", mutates_args=())
+def dies_if_empty(x: torch.Tensor) -> torch.Tensor:
+    if not x.numel():
+        os.abort()
+    return x.clone()
+
+
+dies_if_empty.register_fake(torch.empty_like)
+
+
+class Model(nn.Module):
+    def forward(self, x):
+        return dies_if_empty(x)
+
+
+def make():
+    return Model(), (torch.ones(3),)
+
+
+def dynamic_shapes():
+    return {"x": {0: torch.export.Dim("n")}}
+
+
+def probes():
+    return [((torch.ones(4, 4),), {}), ((torch.ones(0),), {})]
+"""
+
+
+def test_a_file_for_a_dead_process_makes_all_calls(tmp_path: pathlib.Path) -> None:
+    """A call that raises, such as the first probe, does not end the file."""
+    file = tmp_path / "repro.py"
+    died = finding(ProcessDied("abort", "SIGABRT"), "alive", "nonstrict:module@cpu")
+    file.write_text(repro_source(died, DIES_IN_A_PROBE))
+    assert run(file) == (1, "BUG: -6\n")
+
+
 @pytest.mark.parametrize("path", ["nonstrict+deepcopy:module", "nonstrict+duplicate:module"])
 def test_copies_are_compared_with_their_originals(path: str, tmp_path: pathlib.Path) -> None:
     file = tmp_path / "repro.py"

@@ -39,6 +39,8 @@ class ScriptParts:
     """Templates of statements, to be run one after the other. They print one line and exit with 0 or 1."""
     call: int = 0
     """The last call that the script makes, counted from 0."""
+    calls_probes: bool = False
+    """Whether the script makes the calls of all probes that the program has."""
     observes: tuple[str, ...] = ("out", "given", "module")
     """Which of these arguments ``observe`` takes."""
     of_program: bool = False

@@ -39,6 +39,8 @@ class ParsedProgram:
     has_kwargs: bool
     dynamic: bool
     """Whether it says which sizes are dynamic."""
+    has_probes: bool = False
+    """Whether it gives further calls."""
     of_parts: bool = False
     """Whether it makes tensors that consist of others: of a subclass, jagged or sparse."""
 
@@ -77,6 +79,7 @@ def read_program(source: str) -> ParsedProgram:
         source=source,
         has_kwargs="make" in functions and _returns_three(functions["make"]),
         dynamic="dynamic_shapes" in functions,
+        has_probes="probes" in functions,
         of_parts=_OF_PARTS.search(source) is not None,
     )
 

@@ -48,7 +48,7 @@ def repro_source(finding: Finding, source: str, needs: NeededFixes | None = None
     Raises NoReproError for an unknown check, mode or runner, and for a finding that no writer can show.
     """
     parts = parts_of(finding)
-    program = read_program(program_of(source, probes=parts.call >= CALLS))
+    program = read_program(program_of(source, probes=parts.call >= CALLS or parts.calls_probes))
     body = _body(finding, parts, program)
     future, rest = future_first(program.source)
     head = (
@@ -133,7 +133,15 @@ def _body(finding: Finding, parts: ScriptParts, program: ParsedProgram) -> str:
     if parts.call:
         pieces.append(filled(_inputs(finding, program, device, probes=parts.call >= CALLS).text, setting))
     pieces += [_about_parts(template, program).text for template in parts.functions]
-    pieces.append(script(parts.script, setting))
+    calls_probes = parts.calls_probes and (program.has_probes or bool(sizes))
+    on_device: Values = {
+        "PROBES": calls_probes,
+        "given_probes": "probes",
+        "ON_DEVICE": bool(device),
+        "DEVICE": device,
+    }
+    of_script = [replace(each, values={**on_device, **each.values}) for each in parts.script]
+    pieces.append(script(of_script, setting))
     return "\n\n\n".join(["", *(piece.strip("\n") for piece in pieces)]) + "\n"
 
 

@@ -8,23 +8,43 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING
 
+import torch
+
 from exportdiff.judging.checks.alive import ProcessDied
 from exportdiff.repro.parts import ScriptParts
 from exportdiff.repro.paste import Template
-from exportdiff.repro.templates.stand_ins import HANGS, MEMORY, SECONDS, export, inputs, lower, make
+from exportdiff.repro.templates.stand_ins import (
+    HANGS,
+    MEMORY,
+    ON_DEVICE,
+    PROBES,
+    SECONDS,
+    export,
+    inputs,
+    lower,
+    make,
+    when,
+)
+from exportdiff.repro.templates.stand_ins import probes as given_probes
 
 if TYPE_CHECKING:
     from exportdiff.core.finding import Finding
 
 
 def run_apart() -> None:
-    """Make the first call in a separate process."""
+    """Make the first call, and those of the probes, in a separate process."""
     if sys.argv[1:] == ["run"]:  # in a separate process, which this may end
         model, args, kwargs = make()
         ep = export(model)
         candidate = lower(ep)
         args, kwargs = inputs()
         candidate(*args, **kwargs)
+        if PROBES:
+            with when(ON_DEVICE, torch.device("DEVICE")):
+                further = given_probes()
+            for given in further:
+                with contextlib.suppress(Exception):  # a call may be refused
+                    candidate(*given[0], **given[1])
         sys.exit(0)
     code: int | str
     try:
@@ -37,13 +57,19 @@ def run_apart() -> None:
 
 
 def run_apart_in_memory() -> None:
-    """Make the first call in a separate process, and look at its memory (Linux)."""
+    """Make the first call, and those of the probes, in a separate process; look at its memory (Linux)."""
     if sys.argv[1:] == ["run"]:  # in a separate process, whose memory this may fill
         model, args, kwargs = make()
         ep = export(model)
         candidate = lower(ep)
         args, kwargs = inputs()
         candidate(*args, **kwargs)
+        if PROBES:
+            with when(ON_DEVICE, torch.device("DEVICE")):
+                further = given_probes()
+            for given in further:
+                with contextlib.suppress(Exception):  # a call may be refused
+                    candidate(*given[0], **given[1])
         sys.exit(0)
     process = subprocess.Popen([sys.executable, __file__, "run"])
     used = 0
@@ -66,5 +92,7 @@ def write(finding: Finding) -> ScriptParts | None:
         return None
     if finding.evidence.memory is not None:
         # Half of the limit: the process that runs the file has the same one, and must not end first.
-        return ScriptParts([], [Template(run_apart_in_memory, {"MEMORY": str(finding.evidence.memory // 2)})])
-    return ScriptParts([], [Template(run_apart, {"HANGS": finding.evidence.kind == "hang"})])
+        script = Template(run_apart_in_memory, {"MEMORY": str(finding.evidence.memory // 2)})
+    else:
+        script = Template(run_apart, {"HANGS": finding.evidence.kind == "hang"})
+    return ScriptParts([], [script], calls_probes=True)  # nobody knows which call it was
