@@ -7,19 +7,19 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import torch
+from torch import nn
 from torch.utils import _pytree as pytree
 
 from exportdiff.core.case import case_from_source, seed
 from exportdiff.judging.judge_case import judge_case
 from exportdiff.known.corpus.workaround import CALL, MODEL, OPTIONS
 from exportdiff.runtime.paths import parse
-from exportdiff.runtime.paths.runners import RUNNERS
+from exportdiff.runtime.paths.backends import runners_after
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from typing import Any
 
-    from torch import nn
     from torch.export import ExportedProgram
 
     from exportdiff.core.case import Case
@@ -143,10 +143,13 @@ def _exported_with(options: Mapping[str, object], case: Case | None = None) -> I
 @contextlib.contextmanager
 def _called_by(call: Callable[..., object], path: Path) -> Iterator[None]:
     """Inside the block, the results of a path are called by a function, with dicts in another order."""
-    runner = RUNNERS[path.runner]
+    runners = runners_after(path.mode)
+    runner = runners[path.runner]
 
-    def run(program: ExportedProgram) -> nn.Module:
-        module: nn.Module = runner.function(program)
+    def run(program: ExportedProgram) -> Callable[..., object]:
+        module: Callable[..., object] = runner.function(program)
+        if not isinstance(module, nn.Module):  # what a backend returns
+            return lambda *args, **kwargs: call(module, *map(_reordered, args), **kwargs)
         plain = type(module)
 
         def changed(self: nn.Module, *args: object, **kwargs: object) -> object:
@@ -160,11 +163,11 @@ def _called_by(call: Callable[..., object], path: Path) -> Iterator[None]:
         module.__class__ = called
         return module
 
-    RUNNERS[path.runner] = replace(runner, function=run)
+    runners[path.runner] = replace(runner, function=run)
     try:
         yield
     finally:
-        RUNNERS[path.runner] = runner
+        runners[path.runner] = runner
 
 
 def _reordered(value: object) -> object:

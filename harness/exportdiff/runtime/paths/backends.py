@@ -15,7 +15,7 @@ from exportdiff.runtime.paths.modes import MODES
 from exportdiff.runtime.paths.runners import RUNNERS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import MutableMapping
 
     from exportdiff.core.path import Path
     from exportdiff.runtime.paths.modes import Mode
@@ -32,7 +32,7 @@ class PluggedIn(Protocol):
         """The mode, which has the name of the backend."""
 
     @property
-    def runners(self) -> Mapping[str, Runner]:
+    def runners(self) -> MutableMapping[str, Runner]:
         """The runners by name; they follow the mode of the backend alone."""
 
     @property
@@ -96,8 +96,13 @@ def mode_of(name: str) -> Mode:
 
 def runner_of(path: Path) -> Runner:
     """Return the runner of a path. Raises KeyError."""
-    found = backend(path.mode)
-    return RUNNERS[path.runner] if found is None else found.runners[path.runner]
+    return runners_after(path.mode)[path.runner]
+
+
+def runners_after(mode: str) -> MutableMapping[str, Runner]:
+    """Return the table of the runners that can follow a mode, and possibly others; it may be changed."""
+    found = backend(mode)
+    return RUNNERS if found is None else found.runners
 
 
 def runners_of(mode: str) -> list[str]:
