@@ -31,8 +31,8 @@
 # ///
 """The process dies of SIGABRT: "assert failed (strides[i] == computed_strides[i] || sizes[i] == 1)".
 
-The input is an empty batch of half rows. torch says that it is contiguous, as a tensor without elements always
-is, so `contiguous()` does not help. The runtime compares its strides (6, 1) with (3, 1), and aborts.
+The input is an empty batch of half rows. A tensor without elements is always contiguous, so `contiguous()`
+does not help. The runtime compares its strides (6, 1) with (3, 1), and aborts.
 """
 
 import multiprocessing
