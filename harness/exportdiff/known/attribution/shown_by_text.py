@@ -25,7 +25,7 @@ SHOWN_BY = {
     "idiom.gradient_hook": r"\bregister_full_backward_(pre_)?hook\(",
     "idiom.local_class": r"(?m)^ {8,}(@.*\n +)?class \b",
     "idiom.max_norm": r"\bmax_norm=|\bEmbeddingBag\(",
-    "idiom.packed": r"\bpack_(padded_)?sequence\(",
+    "idiom.packed": r"\b(pack_|pack_padded_|pad_)sequence\(",
     "idiom.pruned": r"\bprune\.\w+\(|\bparametriz",
     "idiom.python_state": r"\b\w+\.\w+ (\+=|= \w+ \+)|\b\w+\.(append|add|update)\(|\w\.\w+\[.*\] = |cache\b",
     "idiom.registered": r"\bregister_(pytree_node|dataclass)\b",
