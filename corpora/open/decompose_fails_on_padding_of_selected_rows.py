@@ -11,8 +11,8 @@
 # topics = ["indexing", "recurrent"]
 # cause = """
 # The decomposition of pad_sequence takes Python's max() of the lengths. max() asks which length is larger.
-# While torch traces, nobody knows that. It should call torch.sym_max. Export without strict keeps pad_sequence, so
-# only decompositions fail, and backends that decompose, such as ONNX."""
+# While torch traces, nobody knows that. It should call torch.sym_max. Export without strict keeps
+# pad_sequence, so only decompositions fail, and backends that decompose, such as ONNX."""
 # path = "nonstrict+decompose:module@cpu"
 # check = "outputs"
 # kind = "crash"
