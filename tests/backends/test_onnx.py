@@ -182,6 +182,42 @@ def test_what_stops_the_conversion_is_named() -> None:
     assert finding.signature[:4] == ("outputs", "crash", "lower", "AttributeError")
 
 
+def test_an_error_of_onnx_runtime_is_one_finding_that_says_what_is_wrong() -> None:
+    source = (
+        "import torch\nfrom torch import nn\n\n\nclass Model(nn.Module):\n    def forward(self, x):\n"
+        "        return x.round()\n\n\ndef make():\n    return Model(), (torch.ones(2, dtype=torch.int64),)\n"
+    )
+    seen = found(source, "onnx:*")
+    (finding,) = {one.fingerprint: one for each in seen.values() for one in each}.values()
+    assert finding.signature[:4] == ("outputs", "crash", "lower", "InvalidGraph")
+    assert (
+        finding.signature[4].startswith("This is an invalid") and "[ONNXRuntimeError]" not in finding.message
+    )
+    assert confirm(repro_source(finding, source)).confirmed
+
+
+def test_the_first_error_of_the_optimizer_is_named() -> None:
+    source = """
+import torch
+from torch import nn
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("arange", torch.tensor([1.0, 2.0]))
+
+    def forward(self, x):
+        return x * self.arange + torch.arange(2)
+
+
+def make():
+    return Model(), (torch.ones(2),)
+"""
+    (finding,) = found(source, "onnx:program")["program"]
+    assert finding.signature[3] == "ValueError" and "already registered" in finding.message
+
+
 COMPLEX = """
 import torch
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import re
 import tempfile
 from typing import TYPE_CHECKING, Any
 
@@ -86,10 +87,10 @@ def program(ep: Any) -> Callable[..., object]:
     """Convert and optimize; call the program that torch.onnx.export returns."""
 
     made = _converted(ep)
-    made.initialize_inference_session()
+    _in_plain_words(made.initialize_inference_session)
 
     def run(*args: Any, **kwargs: Any) -> object:
-        return _restored(ep, made(*args, **kwargs))
+        return _restored(ep, _in_plain_words(made, *args, **kwargs))
 
     return run
 
@@ -99,10 +100,10 @@ def plain(ep: Any) -> Callable[..., object]:
     """Convert without optimizing; call the program that torch.onnx.export returns."""
 
     made = _converted(ep, optimize=False)
-    made.initialize_inference_session()
+    _in_plain_words(made.initialize_inference_session)
 
     def run(*args: Any, **kwargs: Any) -> object:
-        return _restored(ep, made(*args, **kwargs))
+        return _restored(ep, _in_plain_words(made, *args, **kwargs))
 
     return run
 
@@ -114,7 +115,7 @@ def file(ep: Any) -> Callable[..., object]:
 
     with tempfile.TemporaryDirectory() as folder:
         _converted(ep, f=f"{folder}/model.onnx", external_data=False)
-        session = onnxruntime.InferenceSession(f"{folder}/model.onnx")
+        session = _in_plain_words(onnxruntime.InferenceSession, f"{folder}/model.onnx")
     return _session(ep, session, by_name=False)
 
 
@@ -127,7 +128,7 @@ def external(ep: Any) -> Callable[..., object]:
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
     with tempfile.TemporaryDirectory() as folder:
         _converted(ep, f=f"{folder}/model.onnx", external_data=True)
-        session = onnxruntime.InferenceSession(f"{folder}/model.onnx", options)
+        session = _in_plain_words(onnxruntime.InferenceSession, f"{folder}/model.onnx", options)
     return _session(ep, session, by_name=True)
 
 
@@ -186,11 +187,27 @@ def _converted(ep: Any, **options: Any) -> Any:
 
     try:
         return torch.onnx.export(ep, verbose=False, **options)
-    except torch.onnx.errors.OnnxExporterError as error:
+    except Exception as error:  # OnnxExporterError, or PassError of the optimizer
         first: BaseException = error
         while first.__cause__ is not None:
             first = first.__cause__
         raise first from None
+
+
+def _in_plain_words(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """Call ONNX Runtime; raise its errors without the code and the path of the file before the text.
+
+    They also lose the frames of torch, which call ONNX Runtime and are the same for all errors. What remains
+    is alike for a program and for a file, and says what is wrong.
+    """
+    try:
+        return function(*args, **kwargs)
+    except Exception as error:
+        if not type(error).__module__.startswith("onnxruntime."):
+            raise
+        code = r"^\[ONNXRuntimeError\] : \d+ : \w+ : (Load model from \S+ failed:)?"
+        plain = type(error)(re.sub(code, "", str(error)))
+    raise plain
 
 
 def _session(ep: Any, session: Any, *, by_name: bool) -> Callable[..., object]:
@@ -233,7 +250,7 @@ def _results(session: Any, given: dict[str, Any]) -> list[Any]:
         return torch.utils.dlpack.from_dlpack(value._get_c_value()).clone()
 
     values = {name: value_of(each) for name, each in given.items()}
-    return [tensor_of(each) for each in session.run_with_ort_values(None, values)]
+    return [tensor_of(each) for each in _in_plain_words(session.run_with_ort_values, None, values)]
 
 
 def _restored(ep: Any, outputs: Any) -> object:
