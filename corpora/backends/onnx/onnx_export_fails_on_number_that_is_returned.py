@@ -16,7 +16,10 @@
 # check = "outputs"
 # kind = "crash"
 # status = "open"
-# signatures = [["outputs", "crash", "lower", "AttributeError"]]
+# signatures = [
+#     ["outputs", "crash", "lower", "AttributeError", "_core.py:_translate_fx_graph",
+#     "_core.py:_handle_output_node"],
+# ]
 # trigger = ["output.number|output.text|output.size|idiom.text_of_sizes|idiom.shape_result|idiom.registered"]
 # upstream = ""
 # upstream-searched = "2026-11-26"

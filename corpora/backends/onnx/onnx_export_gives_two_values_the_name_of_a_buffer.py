@@ -7,7 +7,7 @@
 # id = "XO007"
 # harm = "obscure error"
 # reach = "occasional"
-# reach-because = "a buffer or parameter called arange, mean or embedding, in a model that runs this operator"
+# reach-because = "a buffer called mean in a model with a norm or a loss; or arange, next to torch.arange"
 # topics = ["names"]
 # cause = """
 # _exported_program_to_onnx_program gives inputs of the graph, such as b_arange, the name of their buffer. It
@@ -17,8 +17,11 @@
 # check = "outputs"
 # kind = "crash"
 # status = "open"
-# signatures = [["outputs", "crash", "lower", "PassError"], ["outputs", "crash", "lower", "Fail"]]
-# trigger = ["names.operator|idiom.check", "state.buffer|state.parameter|state.constant|state.scratch"]
+# signatures = [
+#     ["outputs", "crash", "lower", "ValueError", "Initializer is already registered but it is not"],
+#     ["outputs", "crash", "lower", "Fail", "This is an invalid Error Duplicate definition of"],
+# ]
+# trigger = ["state.buffer|state.parameter|state.constant|state.scratch"]
 # upstream = "https://github.com/pytorch/pytorch/issues/168211"
 # upstream-match = "mechanism"
 # upstream-searched = "2026-11-28"

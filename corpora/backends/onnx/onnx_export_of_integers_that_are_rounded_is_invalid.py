@@ -17,7 +17,9 @@
 # check = "outputs"
 # kind = "crash"
 # status = "open"
-# signatures = [["outputs", "crash", "lower", "InvalidGraph"]]
+# signatures = [
+#     ["outputs", "crash", "lower", "InvalidGraph", "This is an invalid Type Error Type of"],
+# ]
 # trigger = ["op.map|op.int|op.compare|inplace.round_|inplace.floor_"]
 # upstream = "https://github.com/pytorch/pytorch/pull/107920"
 # upstream-match = "symptom"

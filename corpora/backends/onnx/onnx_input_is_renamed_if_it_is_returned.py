@@ -17,7 +17,9 @@
 # check = "outputs"
 # kind = "crash"
 # status = "open"
-# signatures = [["outputs", "crash", "run", "ValueError"]]
+# signatures = [
+#     ["outputs", "crash", "run", "ValueError", "Required inputs are missing from input feed"],
+# ]
 # trigger = ["output.input|inplace.copy_"]
 # runners = ["external"]
 # upstream = "https://github.com/pytorch/pytorch/issues/173076"
