@@ -224,9 +224,16 @@ def test_each_part_of_a_trigger_must_match_a_tag() -> None:
 
 @pytest.mark.parametrize(
     ("of_entry", "word", "explains"),
-    [(MODULE, "structure", True), (MODULE, "value", False), ("executorch:unplanned@cpu", "structure", False)],
+    [
+        (MODULE, "structure", True),
+        (MODULE, "value", True),
+        ("nonstrict+decompose:module@cpu", "structure", True),
+        ("nonstrict+decompose:module@cpu", "value", False),
+        ("executorch:unplanned@cpu", "structure", False),
+        ("executorch:unplanned@cpu", "value", False),
+    ],
 )
-def test_the_containers_that_a_backend_returns_are_those_of_export(
+def test_the_outputs_of_a_backend_are_those_of_the_exported_program(
     tmp_path: pathlib.Path, of_entry: str, word: str, explains: bool
 ) -> None:
     (tmp_path / "corpora" / "fixes").mkdir(parents=True)

@@ -9,8 +9,9 @@ An entry whose fix does not work on this torch has no trigger. A signature alone
 hundreds of bugs end in the same few signatures ("outputs, mismatch, value"). So
 
 - mode, transforms and signature must agree. A backend that exports as another mode does has the other's bugs
-  of export as well: at export, and in the containers of the outputs, which export records. If it decomposes
-  the program, it has those of decompositions too;
+  of export as well: at export, in the values of the outputs if the exported program is wrong as it is, and in
+  the containers of the outputs, which export records. If it decomposes the program, it has those of
+  decompositions too;
 - the program must have ``ALIKE`` of the words of the entry's program, where rare words count more (see
   ``likeness``). The rare words are the operators and attributes that the bug needs.
 
@@ -77,12 +78,17 @@ def _same_mode(entry: Entry, finding: Finding) -> bool:
         return False
     in_export = finding.stage == "export"
     in_decomposing = finding.stage == "lower" and DECOMPOSE in {*path.transforms} & _transforms(finding)
-    return in_export or in_decomposing or _is_of_structure(finding)
+    in_outputs = _is_of_outputs(finding, as_exported=not path.transforms)
+    return in_export or in_decomposing or in_outputs
 
 
-def _is_of_structure(finding: Finding) -> bool:
-    """Whether the containers of an output differ: a backend returns those that export recorded."""
-    return finding.signature[:3] == ("outputs", "mismatch", "structure")
+def _is_of_outputs(finding: Finding, *, as_exported: bool) -> bool:
+    """Whether a backend shows it if export makes a wrong program: it has its containers and its values.
+
+    ``as_exported``: whether the program shows the bug as it is, and not after transforms.
+    """
+    different = finding.signature[:2] == ("outputs", "mismatch")
+    return different and finding.stage == "run" and (finding.signature[2] == "structure" or as_exported)
 
 
 def _transforms(finding: Finding) -> set[str]:
