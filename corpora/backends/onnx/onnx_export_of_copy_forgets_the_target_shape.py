@@ -16,8 +16,12 @@
 # check = "outputs"
 # kind = "mismatch"
 # status = "open"
-# signatures = [["outputs", "mismatch", "shape"]]
-# trigger = ["inplace.copy_"]
+# signatures = [
+#     ["outputs", "mismatch", "shape"],
+#     ["outputs", "crash", "lower", "Fail"],
+#     ["outputs", "crash", "run", "Fail"],
+# ]
+# trigger = ["inplace.broadcast"]
 # upstream = ""
 # upstream-searched = "2026-11-28"
 # at-fault = "onnxscript/function_libs/torch_lib/ops/core.py, aten_copy: it does not expand the source"

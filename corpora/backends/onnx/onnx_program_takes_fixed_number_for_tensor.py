@@ -22,7 +22,7 @@
 #     ["outputs", "crash", "run", "RuntimeError"],
 #     ["outputs", "mismatch", "value"],
 # ]
-# trigger = ["input.value|input.bool_flag|input.number|input.float|input.string|input.enum"]
+# trigger = ["input.value|input.bool_flag|input.number|input.float|input.string|input.enum|input.size"]
 # runners = ["program", "plain"]
 # upstream = ""
 # upstream-searched = "2026-11-26"

@@ -217,4 +217,6 @@ class ExpressionRunner(OperatorRunner, ABC):
             )
             if expr.name == "copy_" and target.storage.kind in STATE:
                 trace.marks.update(trace.flow.note_kept(operands[1], target, target.storage))
+            if expr.name == "copy_" and target.type.shape != operands[1].type.shape:
+                trace.marks.add("inplace.broadcast")
             trace.note_written(written, target, self._owner)

@@ -77,6 +77,7 @@ TABLE: dict[str, Tag] = {
         "an in-place op on metadata", lambda p: any(w.mutates == "metadata" for w in p.writes)
     ),
     "inplace.item": Tag("item assignment", runs_group("inplace.item")),
+    "inplace.broadcast": Tag("copy_ of a tensor of a smaller shape", marked("inplace.broadcast")),
     "inplace.scatter": Tag("an in-place op with indices", runs_group("inplace.scatter")),
     "inplace.out": Tag("an out= form", runs_group("inplace.out")),
     "inplace.random": Tag("a tensor filled or dropped at random in place", runs_group("inplace.random")),

@@ -34,6 +34,7 @@ SHOWN_BY = {
     "idiom.sparse": r"\bto_sparse|\bsparse_\w+_tensor\(|\bnested_tensor|_nested_tensor\(",
     "idiom.subclass": r"\b__torch_(dispatch|function)__\b|\((torch\.)?Tensor\):",
     "idiom.text_of_sizes": r"\bf[\"'].*\{.*(shape|size|len)",
+    "inplace.broadcast": r"\.copy_\(",
     "inplace.item": r"\] ([-+*/]|//|)= ",
     "inplace.parameter": r"\.(data|detach\(\))\.\w+_\(",
     "inplace.view_on_the_spot": r"[)\]]\.[a-z]\w*_\(|\] ([-+*/]|//|)= ",
