@@ -109,6 +109,7 @@ def tags_of_call(built: Built) -> set[str]:
         "output.parameter": _among(leaves, parameters),
         "output.number": any(isinstance(leaf, bool | int | float) for leaf in leaves),
         "output.text": any(isinstance(leaf, str) for leaf in leaves),
+        "output.no_tensor": not any(isinstance(leaf, torch.Tensor) for leaf in leaves),
         "output.size": any(isinstance(each, torch.Size) for each in _with_parts(result)),
         "output.tuple": isinstance(result, tuple),
     }
