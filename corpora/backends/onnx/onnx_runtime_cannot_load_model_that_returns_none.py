@@ -12,7 +12,7 @@
 # cause = """
 # The graph has no output. So the conversion removes all operators, and writes an empty graph without a
 # warning. While ONNX Runtime loads it, SaveInitializedTensors demands that the graph has at least one value.
-# torch.onnx.export should say that the model returns no tensor, or ONNX Runtime should load an empty graph."""
+# torch.onnx.export should say that the model returns no tensor, or ONNX Runtime should load this graph."""
 # path = "onnx:program@cpu"
 # check = "outputs"
 # kind = "crash"
