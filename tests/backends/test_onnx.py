@@ -218,6 +218,29 @@ def make():
     assert finding.signature[3] == "ValueError" and "already registered" in finding.message
 
 
+def test_an_error_of_onnxscript_is_named_by_its_text() -> None:
+    source = """
+import torch
+from torch import nn
+
+
+class Model(nn.Module):
+    def forward(self, x):
+        return x % x.shape[0]
+
+
+def make():
+    return Model(), (torch.arange(4),)
+
+
+def dynamic_shapes():
+    return {"x": {0: torch.export.Dim.DYNAMIC}}
+"""
+    (finding,) = found(source, "onnx:program")["program"]
+    assert finding.signature[3:] == ("TypeError", "argument must be string bytes like object or")
+    assert confirm(repro_source(finding, source)).confirmed
+
+
 COMPLEX = """
 import torch
 

@@ -11,12 +11,14 @@
 # topics = ["dynamic-sizes"]
 # cause = """
 # aten_remainder_scalar makes a constant of the divisor. A dynamic size is a value of the graph, no number.
-# It should cast such a value to the dtype of the tensor."""
+# It should cast such a value to the dtype of the tensor. aten_remainder_scalar_tensor has the same mistake."""
 # path = "onnx:program@cpu"
 # check = "outputs"
 # kind = "crash"
 # status = "open"
-# signatures = [["outputs", "crash", "lower", "TypeError"]]
+# signatures = [
+#     ["outputs", "crash", "lower", "TypeError", "argument must be string bytes like object or"],
+# ]
 # trigger = ["dynamic.*", "op.size|control.size_arithmetic"]
 # upstream = ""
 # upstream-searched = "2026-11-28"

@@ -191,6 +191,13 @@ def _converted(ep: Any, **options: Any) -> Any:
         first: BaseException = error
         while first.__cause__ is not None:
             first = first.__cause__
+        innermost = first.__traceback__
+        while innermost is not None and innermost.tb_next is not None:
+            innermost = innermost.tb_next
+        raised_in = innermost.tb_frame.f_globals.get("__name__", "") if innermost is not None else ""
+        if raised_in.startswith("onnx") and str(first):
+            # The frames of torch, which calls onnxscript, are alike for all errors. The text says more.
+            first = first.with_traceback(None)
         raise first from None
 
 
