@@ -11,7 +11,7 @@
 # topics = ["dynamic-sizes"]
 # cause = """
 # aten_remainder_scalar makes a constant of the divisor. A dynamic size is a value of the graph, no number.
-# It should cast such a value to the dtype of the tensor. aten_remainder_scalar_tensor has the same mistake."""
+# It should cast such a value to the dtype of the tensor. aten_remainder_scalar_tensor should do so too."""
 # path = "onnx:program@cpu"
 # check = "outputs"
 # kind = "crash"
