@@ -18,7 +18,7 @@
 # kind = "mismatch"
 # status = "open"
 # signatures = [["outputs", "mismatch", "value"]]
-# trigger = ["op.float"]
+# trigger = ["op.clamp_max"]
 # runners = ["program", "file", "external"]
 # upstream = ""
 # upstream-searched = "2026-11-27"

@@ -18,7 +18,7 @@
 # kind = "abort"
 # status = "open"
 # signatures = [["alive", "abort", "SIGSEGV"]]
-# trigger = ["idiom.max_norm"]
+# trigger = ["op.embedding_bag"]
 # runners = ["plain"]
 # upstream = ""
 # upstream-searched = "2026-11-28"

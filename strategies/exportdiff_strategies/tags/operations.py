@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from exportdiff_strategies import program as ir
+from exportdiff_strategies.idioms import KINDS
 from exportdiff_strategies.ops import OPS
 from exportdiff_strategies.ops.views import TURNS
 from exportdiff_strategies.tags.analysis import Analysis
 from exportdiff_strategies.tags.tag import Detector, Tag, has_node, marked, runs_group, runs_op
 from exportdiff_strategies.trace import CallEvent, WriteEvent
+
+
+def _uses_bag(node: ir.UseIdiom) -> bool:
+    return "nn.EmbeddingBag(" in KINDS[node.kind].idioms[node.number].init
 
 
 def _wrote_to(*kinds: str) -> Detector:
@@ -130,6 +135,8 @@ TABLE: dict[str, Tag] = {
         "F.binary_cross_entropy", has_node(ir.Op, lambda op: op.name == "binary_cross_entropy")
     ),
     "op.index_add": Tag("index_add, not in place", runs_op("index_add")),
+    "op.clamp_max": Tag("clamp with a number as max", runs_op("clamp_float", "clamp_int")),
+    "op.embedding_bag": Tag("an nn.EmbeddingBag", has_node(ir.UseIdiom, _uses_bag)),
     "op.atan2": Tag("torch.atan2", runs_op("atan2")),
     "op.addmm": Tag("torch.addmm", runs_op("addmm", "addmm_right", "addmm_minus")),
     "op.results": Tag("an op that returns a named tuple", has_node(ir.Results)),
