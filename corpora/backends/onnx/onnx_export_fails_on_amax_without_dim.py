@@ -17,7 +17,7 @@
 # kind = "crash"
 # status = "open"
 # signatures = [["outputs", "crash", "lower", "ValueError", "_building.py:eval_function"]]
-# trigger = ["op.reduce|idiom.*"]
+# trigger = ["op.reduce|idiom.updated_twice"]
 # upstream = "https://github.com/microsoft/onnxscript/pull/3035"
 # upstream-match = "mechanism"
 # upstream-searched = "2026-11-28"
