@@ -19,7 +19,7 @@
 # kind = "crash"
 # status = "open"
 # signatures = [["outputs", "crash", "lower", "Exception", "An error occurred when running the pass after"]]
-# trigger = ["calls.repeated|idiom.updated_twice|layer.conv1d"]
+# trigger = ["calls.repeated|idiom.updated_twice|layer.conv1d|layer.batch_norm1d"]
 # runners = ["xnnpack"]
 # upstream = ""
 # upstream-searched = "2026-11-27"

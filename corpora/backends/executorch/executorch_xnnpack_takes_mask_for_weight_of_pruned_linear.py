@@ -18,7 +18,10 @@
 # check = "outputs"
 # kind = "mismatch"
 # status = "open"
-# signatures = [["outputs", "mismatch", "value"]]
+# signatures = [
+#   ["outputs", "mismatch", "value"],
+#   ["outputs", "crash", "lower", "Exception", "An error occurred when running the pass after"],
+# ]
 # trigger = ["idiom.pruned"]
 # runners = ["xnnpack"]
 # upstream = ""
