@@ -12,12 +12,17 @@
 # cause = """
 # The program has a dim order for each input, that of the example. Method::set_input copies the memory of
 # the tensor that is given, and compares only dtype and sizes. It should compare the dim orders too, and
-# refuse the input if they differ."""
+# refuse the input if they differ. Kernels of two dim orders, such as permute_copy, fail with 0x12 instead."""
 # path = "executorch:portable@cpu"
 # check = "outputs"
 # kind = "mismatch"
 # status = "open"
-# signatures = [["outputs", "mismatch", "value"], ["outputs", "mismatch", "value", "output-is-input"]]
+# signatures = [
+#   ["outputs", "mismatch", "value"],
+#   ["outputs", "mismatch", "value", "output-is-input"],
+#   ["outputs", "crash", "run", "RuntimeError", "method failed with error"],
+#   ["outputs", "crash", "run", "RuntimeError", "Failed to execute method forward error"],
+# ]
 # trigger = ["input.transposed"]
 # upstream = "https://github.com/pytorch/executorch/issues/21837"
 # upstream-match = "mechanism"
