@@ -18,7 +18,7 @@
 # kind = "mismatch"
 # status = "open"
 # signatures = [["outputs", "mismatch", "structure"]]
-# trigger = ["inplace.input|layer.relu_inplace|layer.hardtanh_inplace"]
+# trigger = ["inplace.input|layer.relu_inplace|layer.hardtanh_inplace|hierarchy.hook"]
 # upstream = "https://github.com/pytorch/executorch/issues/11870"
 # upstream-searched = "2026-11-27"
 # at-fault = "executorch/exir/emit/_emit_program.py, _remove_non_user_outputs: it keeps USER_INPUT_MUTATION"

@@ -192,12 +192,10 @@ def unplanned(ep: Any) -> Callable[..., object]:
 @backend.runner
 def methods(ep: Any) -> Callable[..., object]:
     """Two methods in one file, which share no state; each call of the first follows one of the second."""
-    import copy
-
     from executorch.exir import to_edge
 
     program = _lowered(ep)
-    edge = to_edge({"forward": program, "other": copy.deepcopy(program)})
+    edge = to_edge({"forward": program, "other": _copied(program)})
     return _method(ep, edge.to_executorch(_config(edge)), "forward", before="other")
 
 
@@ -282,6 +280,17 @@ def _lowered(ep: Any) -> Any:
         ep = copy.copy(ep)
         ep._module_call_graph = graph
     return ep
+
+
+def _copied(ep: Any) -> Any:
+    """Copy a program, also if its example or a constant was computed: deepcopy refuses such tensors."""
+    import copy
+
+    import torch
+
+    leaves = torch.utils._pytree.tree_leaves((ep.example_inputs, ep.constants))
+    tensors = [leaf for leaf in leaves if isinstance(leaf, torch.Tensor) and not leaf.is_leaf]
+    return copy.deepcopy(ep, {id(tensor): tensor.detach() for tensor in tensors})
 
 
 def _config(edge: Any, **options: Any) -> Any:
