@@ -18,7 +18,7 @@
 # kind = "crash"
 # status = "open"
 # signatures = [["outputs", "crash", "lower", "RuntimeError", "Missing input spec for lifted tensor"]]
-# trigger = ["state.scratch"]
+# trigger = ["state.scratch|state.one_storage"]
 # upstream = ""
 # upstream-searched = "2026-11-27"
 # at-fault = "executorch/exir/passes/convert_constant_dim_order_pass.py: it looks for CONSTANT_TENSOR alone"
