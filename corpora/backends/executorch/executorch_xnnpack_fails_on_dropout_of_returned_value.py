@@ -19,7 +19,7 @@
 # kind = "crash"
 # status = "open"
 # signatures = [["outputs", "crash", "lower", "RuntimeError", "Output node is already in the This is"]]
-# trigger = ["output.tuple|output.dict|output.list|output.buffer|inplace.scatter|op.index_add"]
+# trigger = ["output.*|inplace.scatter|op.index_add"]
 # runners = ["xnnpack"]
 # upstream = "https://github.com/pytorch/executorch/issues/19152"
 # upstream-match = "symptom"

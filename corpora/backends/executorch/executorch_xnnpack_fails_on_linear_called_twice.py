@@ -7,7 +7,7 @@
 # id = "XE033"
 # harm = "obscure error"
 # reach = "occasional"
-# reach-because = "one Linear for two inputs, such as a query and a document, of which one is normalized after it"
+# reach-because = "one Linear for a query and a document, of which one is normalized after it"
 # topics = ["shared-modules"]
 # cause = """
 # GroupBasedPartitioner merges two partitions if no path of single nodes leads from them back to them. Other
