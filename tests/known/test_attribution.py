@@ -327,6 +327,20 @@ def test_an_entry_that_names_its_runners_explains_nothing_on_others(
     assert bool(explained) == (found.findings[0].runner == runner)
 
 
+@pytest.mark.parametrize(
+    ("paths", "names"), [((UNFLATTEN, RELOAD), ("one", "other")), ((UNFLATTEN,), ("one",))]
+)
+def test_entries_of_different_runners_explain_a_finding_together(
+    tmp_path: pathlib.Path, corpora: pathlib.Path, paths: tuple[str, ...], names: tuple[str, ...]
+) -> None:
+    entry(tmp_path, "one", TYPE, trigger=["op.map"], runners=["unflatten"])
+    entry(tmp_path, "other", TYPE, trigger=["op.map"], runners=["module"])
+    found = verdict_of(on(TYPE, *paths))
+    known = knowledge(corpora)
+    explained = causes(explain(CASE, found, ("op.map",), known, lambda *_: found))
+    assert explained == {found.findings[0].fingerprint: names}
+
+
 def test_it_is_cheap(corpora: pathlib.Path, judging: Callable[..., Judge]) -> None:
     calls: list[int] = []
     judge = judging(calls, value=lambda a, **_: a)

@@ -2,8 +2,9 @@
 
 An entry without a fix has a trigger: the tags that a program needs. The finding must have the mode and the
 signature of the entry, on such a program, on a path with the transforms of the entry, or with others that
-include them: a bug of swapping needs a swap. An entry may name the only runners that show it. A program that
-was made by editing the entry's file needs no other tag.
+include them: a bug of swapping needs a swap. An entry may name the only runners that show it; entries of
+different runners can explain a finding together. A program that was made by editing the entry's file needs no
+other tag.
 
 An entry whose fix does not work on this torch has no trigger. A signature alone would hide new bugs, because
 hundreds of bugs end in the same few signatures ("outputs, mismatch, value"). So
@@ -30,7 +31,7 @@ from exportdiff.runtime.paths.backends import mode_of
 from exportdiff.runtime.paths.transforms import TRANSFORMS
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Sequence
 
     from exportdiff.core.case import Case
     from exportdiff.core.finding import Finding
@@ -49,7 +50,8 @@ def resembling(
     finding: Finding, case: Case, tags: Collection[str], known: Knowledge
 ) -> ExplainedFinding | None:
     """Return the finding with the entries that it resembles; None if there is none."""
-    owners = {entry.name: entry.root for entry in known.entries if _triggered(entry, finding, tags)}
+    alike = [entry for entry in known.entries if _triggered(entry, finding, tags)]
+    owners = {entry.name: entry.root for entry in _covering(alike, finding)}
     if owners:
         causes = tuple(KnownCause(name, root, known.bug(root)) for name, root in sorted(owners.items()))
         return ExplainedFinding(finding, causes, by="resemblance")
@@ -106,9 +108,21 @@ def _triggered(entry: Entry, finding: Finding, tags: Collection[str]) -> bool:
     if not entry.trigger and not edited:
         return entry.fingerprint == finding.fingerprint
     on_path = set(parse(entry.path).transforms) <= _transforms(finding)
-    by_runner = not entry.runners or {each.runner for each in finding.shown_on} <= set(entry.runners)
     tagged = edited or triggered(entry.trigger, tags)
-    return on_path and by_runner and tagged and shows_as(entry, finding)
+    return on_path and tagged and shows_as(entry, finding)
+
+
+def _covering(entries: Sequence[Entry], finding: Finding) -> Sequence[Entry]:
+    """Return the entries whose runners are all that show the finding.
+
+    If no entry knows all of them, several may do so together: each path has a bug of its own then, and the
+    bugs look alike.
+    """
+    runners = {each.runner for each in finding.shown_on}
+    alone = [entry for entry in entries if not entry.runners or runners <= {*entry.runners}]
+    some = [entry for entry in entries if runners & {*entry.runners}]
+    together = runners <= {runner for entry in some for runner in entry.runners}
+    return alone or (some if together else ())
 
 
 def _most_alike(finding: Finding, case: Case, known: Knowledge) -> Entry | None:
