@@ -21,6 +21,7 @@ SHOWN_BY = {
     "hierarchy.spectral_norm": r"\bspectral_norm\(",
     "idiom.check": r"\b_check(_\w+)?\(",
     "idiom.flex_attention": r"\bflex_attention\(",
+    "idiom.functional_call": r"\bfunctional_call\(",
     "idiom.func_grad": r"\bautograd\.grad\(",
     "idiom.gradient_hook": r"\bregister_full_backward_(pre_)?hook\(",
     "idiom.local_class": r"(?m)^ {8,}(@.*\n +)?class \b",
