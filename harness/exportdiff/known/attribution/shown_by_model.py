@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from torch import nn
 
-    from exportdiff.core.case import Built
+    from exportdiff.core.case import Built, CallArguments
 
 _VALUES: dict[str, tuple[type, ...]] = {
     "bool_flag": (bool,),
@@ -65,11 +65,16 @@ def tags_of_model(built: Built) -> set[str]:
 
 def _of_inputs(built: Built) -> set[str]:
     leaves = [*flatten((built.args, built.kwargs))[0]]
-    tensors = [leaf for leaf in leaves if isinstance(leaf, torch.Tensor)]
+    tensors = _tensors(built)
     tags = {
         "input.keyword": bool(built.kwargs),
         "input.dict": any(isinstance(value, dict) for value in (*built.args, *built.kwargs.values())),
+        "dynamic.zero": any(not tensor.numel() for probe in built.probes for tensor in _tensors(probe)),
         "input.view_of_another": _share(tensors),
+        "input.empty": any(not tensor.numel() for tensor in tensors),
+        "input.sliced": any(
+            tensor.layout is torch.strided and not tensor.is_contiguous() for tensor in tensors
+        ),
         "input.negative": any(tensor.is_neg() for tensor in tensors),
         **{
             f"input.{dtype}": any(tensor.dtype is getattr(torch, dtype) for tensor in tensors)
@@ -83,10 +88,16 @@ def _of_inputs(built: Built) -> set[str]:
     return {tag for tag, shown in tags.items() if shown}
 
 
+def _tensors(given: Built | CallArguments) -> list[torch.Tensor]:
+    """Return the tensors among the arguments."""
+    leaves = flatten((given.args, given.kwargs))[0]
+    return [leaf for leaf in leaves if isinstance(leaf, torch.Tensor)]
+
+
 def tags_of_call(built: Built) -> set[str]:
     """Call the model; return the tags that its writes and its result show. It changes the model."""
     model = built.model
-    inputs = [leaf for leaf in flatten((built.args, built.kwargs))[0] if isinstance(leaf, torch.Tensor)]
+    inputs = _tensors(built)
     parameters, buffers = [*model.parameters()], [*model.buffers()]
     before = [_version(tensor) for tensor in (*inputs, *parameters, *buffers)]
     with capture_output():
