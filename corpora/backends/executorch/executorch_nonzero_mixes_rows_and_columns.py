@@ -18,7 +18,7 @@
 # kind = "mismatch"
 # status = "open"
 # signatures = [["outputs", "mismatch", "value", "fresh"]]
-# trigger = ["op.data|idiom.check"]
+# trigger = ["op.nonzero"]
 # upstream = ""
 # upstream-searched = "2026-11-28"
 # at-fault = "executorch/kernels/portable/cpu/op_nonzero.cpp: it does not look at the dim order of out"

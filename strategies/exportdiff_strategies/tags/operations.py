@@ -138,6 +138,7 @@ TABLE: dict[str, Tag] = {
     "op.clamp_max": Tag("clamp with a number as max", runs_op("clamp_float", "clamp_int")),
     "op.embedding_bag": Tag("an nn.EmbeddingBag", has_node(ir.UseIdiom, _uses_bag)),
     "op.atan2": Tag("torch.atan2", runs_op("atan2")),
+    "op.nonzero": Tag("the indices that nonzero gives", runs_op("nonzero")),
     "op.addmm": Tag("torch.addmm", runs_op("addmm", "addmm_right", "addmm_minus")),
     "op.results": Tag("an op that returns a named tuple", has_node(ir.Results)),
     "op.pair": Tag("an op on the results of two similar ops on the same tensor", has_node(ir.Op, _is_pair)),

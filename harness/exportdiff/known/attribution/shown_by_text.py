@@ -48,6 +48,7 @@ SHOWN_BY = {
     "op.data": r"\b(item|tolist|nonzero|argwhere|where|unique\w*|masked_select)\(|\[[^\]\n]* [<>]=? ",
     "op.embedding_bag": r"(?i)\bembedding_?bag\(",
     "op.gradient_hook": r"\.register_(full_backward_)?hook\(",
+    "op.nonzero": r"\b(nonzero|argwhere)\(",
     "op.seeded": r"\bGenerator\(",
     "region.autocast": r"\bautocast\(",
     "region.checkpoint": r"\bcheckpoint\(",
