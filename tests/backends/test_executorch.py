@@ -217,3 +217,9 @@ def test_a_size_that_a_guard_excludes_is_not_judged() -> None:
     paths, findings = judged(source, "executorch:portable")
     assert not findings
     assert "sizes-are-not-guarded" in paths["portable"].excused
+
+
+def test_a_program_with_a_computed_example_is_lowered_twice() -> None:
+    source = MODEL.replace("torch.linspace(-1, 1, 12)", "torch.linspace(-1, 1, 12).requires_grad_()")
+    paths, findings = judged(source, "executorch:methods")
+    assert (paths["methods"].outcome, findings) == ("agrees", ())
