@@ -23,7 +23,7 @@
 # upstream-match = "mechanism"
 # upstream-searched = "2026-11-28"
 # at-fault = "executorch/exir/tensor.py, dim_order_from_stride: K.__lt__ guards on u0 < 1"
-# workaround = "none: return x.t()[mask], whose rows are selected, and transpose it outside of the model"
+# workaround = "none: only rows can be selected; return x.t()[mask], and transpose it outside of the model"
 #
 # [tool.exportdiff.versions]
 # "2.13.0" = "shows"

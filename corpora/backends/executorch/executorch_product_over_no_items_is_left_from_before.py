@@ -45,19 +45,19 @@ class Model(torch.nn.Module):
         return x + weights @ items  # first difference
 
 
-class ModelWithSum(torch.nn.Module):
-    def forward(self, x, weights, items):
-        x = torch.tanh(x * 2)
-        return x + (weights.unsqueeze(2) * items).sum(1)
-
-
 def make():
     return Model(), (torch.ones(2, 3), torch.ones(2, 0), torch.ones(0, 3))
 
 
 def make_workaround():
     """Multiply, and sum up the products."""
-    return ModelWithSum(), make()[1]
+
+    class ModelWithSum(torch.nn.Module):
+        def forward(self, x, weights, items):
+            x = torch.tanh(x * 2)
+            return x + (weights.unsqueeze(2) * items).sum(1)
+
+    return ModelWithSum(), (torch.ones(2, 3), torch.ones(2, 0), torch.ones(0, 3))
 
 
 def show():
