@@ -96,11 +96,13 @@ def _section(sheet: BugSheet) -> Iterator[str]:
 
 
 def workaround_lines(workaround: Workaround) -> Iterator[str]:
-    """Yield what to write instead, with the changed lines as a block."""
-    first, *code = instead(workaround).splitlines()
+    """Yield what to write instead, with the changed or new lines as a block."""
+    first, *indented = instead(workaround).splitlines()
     yield f"{first[0].upper()}{first[1:]}\n"
+    code = [line.removeprefix("    ") for line in indented]
     if code:
-        yield "\n".join(["```diff", *(line.removeprefix("    ") for line in code), "```\n"])
+        language = "diff" if any(line[:1] in "-+" for line in code) else "py"
+        yield "\n".join([f"```{language}", *code, "```\n"])
 
 
 def _linked(target: str | pathlib.Path) -> str:
