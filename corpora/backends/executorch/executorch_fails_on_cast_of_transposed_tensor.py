@@ -3,11 +3,11 @@
 # dependencies = ["torch==2.13.0", "executorch==1.5.1"]
 #
 # [tool.exportdiff]
-# title = "executorch: to_edge fails on a cast or a clone of a transposed buffer or input"
+# title = "executorch: to_edge fails on a cast or a clone of a transposed tensor, such as nonzero()"
 # id = "XE035"
 # harm = "obscure error"
 # reach = "occasional"
-# reach-because = "a table that is transposed as a buffer, and cast where it is used"
+# reach-because = "x.nonzero().float(), or a transposed table that is cast where it is used"
 # topics = ["layout", "buffers"]
 # cause = """
 # Without memory_format, MemoryFormatOpsPass gives a cast or a clone the dim order of its input, here [1, 0].
@@ -18,7 +18,7 @@
 # kind = "crash"
 # status = "open"
 # signatures = [["outputs", "crash", "lower", "AssertionError", "pass_base.py:__call__"]]
-# trigger = ["state.transposed|state.one_storage|input.transposed"]
+# trigger = ["state.transposed|state.one_storage|input.transposed|op.nonzero"]
 # upstream = "https://github.com/pytorch/executorch/pull/17611"
 # upstream-match = "place"
 # upstream-searched = "2026-11-28"
@@ -31,7 +31,8 @@
 """to_edge raises AssertionError: "Failed to map a given dim_order: [1, 0] to a torch.memory_format".
 
 The model casts a transposed buffer of integers. A pass of to_edge demands that the result keeps the memory
-layout of the buffer, and no memory format has this layout. The result should be contiguous.
+layout of the buffer, and no memory format has this layout. The result should be contiguous. The result of
+nonzero has such a layout, too.
 """
 
 import sys

@@ -12,12 +12,17 @@
 # cause = """
 # In torch, the result of nonzero is a transposed tensor, so the program has the dim order (1, 0) for it.
 # The portable kernel writes one row after the other, as if the order were (0, 1), and does not look at it.
-# It should refuse the order, or to_executorch should plan a contiguous result."""
+# It should refuse the order, or to_executorch should plan a contiguous result. Other kernels,
+# such as add, compare the orders and fail with 0x12."""
 # path = "executorch:portable@cpu"
 # check = "outputs"
 # kind = "mismatch"
 # status = "open"
-# signatures = [["outputs", "mismatch", "value", "fresh"]]
+# signatures = [
+#   ["outputs", "mismatch", "value", "fresh"],
+#   ["outputs", "crash", "run", "RuntimeError", "method failed with error"],
+#   ["outputs", "crash", "run", "RuntimeError", "Failed to execute method forward error"],
+# ]
 # trigger = ["op.nonzero"]
 # upstream = ""
 # upstream-searched = "2026-11-28"
