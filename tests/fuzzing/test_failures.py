@@ -18,7 +18,7 @@ import pytest
 
 from exportdiff.core.case import case_from_source
 from exportdiff.fuzzing.campaign.campaign import Campaign
-from exportdiff.fuzzing.campaign.events import ExampleDone, FindingFound, HarnessError
+from exportdiff.fuzzing.campaign.events import ExampleDone, FindingFound, HarnessError, KnownSeen
 from exportdiff.fuzzing.campaign.settings import CampaignSettings
 from exportdiff.fuzzing.campaign.worker import ExampleResult, Job
 from exportdiff.judging.judge_case import judge_case
@@ -30,6 +30,7 @@ from exportdiff.runtime.processes.in_child import ReusableWorker, call_fresh
 from exportdiff.runtime.processes.limits import MIB, limited
 from exportdiff.runtime.processes.server import server_pid
 from exportdiff.runtime.processes.usage import PROC, fair_share, process_tree, resident
+from support.evidence_of import make_finding
 
 NONSTRICT = select_paths(["nonstrict:*"])
 UNFLATTEN = "nonstrict:unflatten@cpu"
@@ -163,6 +164,42 @@ def test_a_death_is_confirmed_by_the_file_that_is_saved() -> None:
     printed = [each.printed for each in found]
     assert printed[0] == f"BUG: {-signal.SIGSEGV}"
     assert re.fullmatch(r"BUG: it takes over \d+ MiB of memory", printed[1])
+
+
+ENTRY = """\
+# /// script
+# [tool.exportdiff]
+# status = "open"
+# path = "nonstrict:module@cpu"
+# signatures = [["outputs", "mismatch", "value"]]
+# trigger = ["op.flip"]
+# ///
+def make():
+    return M(), ()
+"""
+
+
+def flipped(job: Job, index: int) -> tuple[str, tuple[str, ...]]:
+    return source_of(job, index)[0], ("op.flip",)
+
+
+def die_of_attribution(job: Job, indices: Sequence[int]) -> tuple[ExampleResult, ...]:
+    if job.attribute:
+        abort()
+    found = make_finding("value", path=str(job.paths[0])) if job.paths else None
+    verdict = Verdict(True, "", (), (found,) if found is not None else (), 0.001)
+    return (ExampleResult(indices[0], verdict, ("op.flip",)),)
+
+
+@linux
+def test_what_is_found_is_known_even_if_attribution_kills_its_process(tmp_path: pathlib.Path) -> None:
+    (tmp_path / "open").mkdir()
+    (tmp_path / "fixes").mkdir()
+    (tmp_path / "open" / "flipped.py").write_text(ENTRY)
+    settings = CampaignSettings(select_paths(["nonstrict:module"]), examples=1, corpora=tmp_path)
+    happened = list(Campaign(settings, work=die_of_attribution, source=flipped, confirm=confirmed).run())  # type: ignore[arg-type]
+    assert not [event for event in happened if isinstance(event, FindingFound | HarnessError)]
+    assert [event.entry for event in happened if isinstance(event, KnownSeen)] == ["flipped"]
 
 
 # The limits of one process.

@@ -14,7 +14,7 @@ from exportdiff.core.errors import UsageError
 from exportdiff.core.plain_data import dumps, loads
 from exportdiff.fuzzing.campaign.postmortem import death_finding
 from exportdiff.fuzzing.campaign.schedule import paths_for
-from exportdiff.fuzzing.campaign.worker import Job, known_deaths, run_examples
+from exportdiff.fuzzing.campaign.worker import Job, known_by_resemblance, run_examples
 from exportdiff.fuzzing.near import drawing
 from exportdiff.fuzzing.near.drawing import near_program, path_of
 from exportdiff.fuzzing.near.editing import edited
@@ -74,10 +74,10 @@ def test_an_entry_explains_that_an_edit_of_its_program_kills_the_process() -> No
     source = (CORPORA / "open" / f"{name}.py").read_text()
     deaths = [death_finding(parse("nonstrict+decompose:module"), Death("abort", "SIGABRT"))]
     job = Job(0, (), corpora=CORPORA)
-    (explained,) = known_deaths(job, source, (f"near.{name}",), deaths)
+    (explained,) = known_by_resemblance(job, source, (f"near.{name}",), deaths)
     assert (explained.finding, explained.causes[0].root) == (deaths[0], name)
-    assert not known_deaths(job, source, (), deaths)
-    assert not known_deaths(replace(job, corpora=None), source, (f"near.{name}",), deaths)
+    assert not known_by_resemblance(job, source, (), deaths)
+    assert not known_by_resemblance(replace(job, corpora=None), source, (f"near.{name}",), deaths)
 
 
 @pytest.mark.parametrize("name", sorted(EDITS))

@@ -19,7 +19,7 @@ from exportdiff.fuzzing.campaign.worker import (
     chosen_paths,
     exposing_fixes_of,
     failed_result,
-    known_deaths,
+    known_by_resemblance,
 )
 from exportdiff.judging.results import PathResult, Verdict
 from exportdiff.known.attribution.classification import Classification
@@ -244,12 +244,23 @@ class ExampleRunner:
             paths=(*verdict.paths, *deaths),
             findings=(*verdict.findings, *found.findings),
         )
-        if found.findings:
-            seconds = self._settings.example_seconds
-            explained = asking.ask(seconds, known_deaths, self._job, source, tags, found.findings)
-            if not isinstance(explained, Death | TaskFailure):
-                rest = replace(rest, known=(*rest.known, *explained))
-        return replace(rest, verdict=verdict, tags=tags, source=source if verdict.findings else "")
+        rest = self._resembling(asking, replace(rest, verdict=verdict, tags=tags), source)
+        return replace(rest, source=source if verdict.findings else "")
+
+    def _resembling(self, asking: _Asking, result: ExampleResult, source: str) -> ExampleResult:
+        """Explain by entries without a fix what is not explained. Attribution may have killed its process."""
+        known = {part.finding.fingerprint for part in result.known}
+        findings = result.verdict.findings if result.verdict is not None else ()
+        left = [finding for finding in findings if finding.fingerprint not in known]
+        if not left:
+            return result
+        seconds = self._settings.example_seconds
+        explained = asking.ask(seconds, known_by_resemblance, self._job, source, result.tags, left)
+        if isinstance(explained, Death | TaskFailure):
+            return result
+        more = {part.finding.fingerprint for part in explained}
+        others = {name: each for name, each in result.classifications.items() if name not in more}
+        return replace(result, known=(*result.known, *explained), classifications=others)
 
     def _judged_together(self, asking: _Asking, index: int, paths: tuple[Path, ...]) -> ExampleResult:
         """Judge the paths that do not kill the process; without attribution, if that kills it."""

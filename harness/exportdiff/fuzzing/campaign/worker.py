@@ -138,18 +138,18 @@ def exposing_fixes_of(
         return find_exposing_fixes(_case(job, source), finding, kind, known)
 
 
-def known_deaths(
-    job: Job, source: str, tags: tuple[str, ...], deaths: Sequence[Finding]
+def known_by_resemblance(
+    job: Job, source: str, tags: tuple[str, ...], findings: Sequence[Finding]
 ) -> tuple[ExplainedFinding, ...]:
-    """Return those findings of paths that kill their process that an entry without a fix explains.
+    """Return those findings that an entry without a fix explains.
 
-    Nothing is judged: that would kill this process as well.
+    Nothing is judged: that may kill this process, as it did the one that showed the findings.
     """
     known = prepared(job)
     if known is None:
         return ()
     case = _case(job, source)
-    parts = (resembling(death, case, tags, known) for death in deaths)
+    parts = (resembling(finding, case, tags, known) for finding in findings)
     return tuple(part for part in parts if part is not None)
 
 
