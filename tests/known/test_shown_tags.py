@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fnmatch import fnmatch
 
 import pytest
@@ -10,12 +11,15 @@ from exportdiff.core.case import case_from_source
 from exportdiff.judging.judge_case import judge_case
 from exportdiff.known.attribution.attribute import explain
 from exportdiff.known.attribution.knowledge import knowledge
+from exportdiff.known.attribution.resemblance import resembling
 from exportdiff.known.attribution.shown_by_text import SHOWN_BY
 from exportdiff.known.attribution.shown_tags import shown_tags
+from exportdiff.known.attribution.wrong_calls import makes_wrong_call
 from exportdiff.known.corpus.entry import Entry, read_entry
 from exportdiff.known.corpus.trigger import triggered
 from exportdiff.runtime.paths import parse
 from exportdiff_strategies.tags import TAGS
+from support.evidence_of import make_finding
 from support.folders import CORPORA
 
 MODEL = """
@@ -99,7 +103,37 @@ WITHOUT_FIX = {entry.name: entry for entry in ENTRIES if _is_without_fix(entry)}
 def test_the_file_of_an_entry_without_a_fix_shows_what_its_trigger_needs(name: str) -> None:
     """Without that, a user's model with the bug would not be recognized."""
     entry = WITHOUT_FIX[name]
-    assert triggered(entry.trigger, shown_tags(case_from_source(entry.file.read_text())))
+    case = case_from_source(entry.file.read_text())
+    assert triggered(entry.trigger, shown_tags(case))
+    assert makes_wrong_call(entry, case, make_finding("value"))
+
+
+SAYING = [name for name, each in WITHOUT_FIX.items() if each.says_which_calls and each.has_workaround]
+
+
+@pytest.mark.parametrize("name", SAYING)
+def test_a_model_with_the_workaround_makes_no_call_that_is_wrong(name: str) -> None:
+    entry = WITHOUT_FIX[name]
+    case = case_from_source(entry.file.read_text())
+    instead = replace(case, make=case.make.__globals__["make_workaround"])
+    assert not makes_wrong_call(entry, instead, make_finding("value"))
+
+
+def test_a_model_without_a_wrong_call_does_not_show_the_bug() -> None:
+    """On a backend, any operator may give a wrong value: a LayerNorm alone explains none."""
+    entry = WITHOUT_FIX["executorch_normalizes_wrongly_far_from_zero"]
+    known = replace(knowledge(CORPORA), entries=(entry,))
+    finding = make_finding("value", "fresh", path="executorch:portable")
+    for shift, names in ((0, []), (1000, [entry.name])):
+        source = MODEL.replace("nn.ReLU()", "nn.LayerNorm(2)").replace("ones(2)", f"arange(2) + {shift}.0")
+        found = resembling(finding, case_from_source(source), {"layer.layer_norm"}, known)
+        assert [cause.name for cause in (found.causes if found is not None else ())] == names
+
+
+def test_a_model_that_cannot_be_watched_may_show_the_bug() -> None:
+    entry = WITHOUT_FIX["executorch_normalizes_wrongly_far_from_zero"]
+    raises = MODEL.replace("return self", "raise KeyError\n        return self")
+    assert makes_wrong_call(entry, case_from_source(raises), make_finding("value"))
 
 
 def test_the_tags_of_words_are_those_of_triggers() -> None:

@@ -52,6 +52,11 @@ def make():
     return Model(), (torch.tensor([[0, 1], [1, 0], [0, 1]]),)
 
 
+def wrong_call(operator, args):
+    """The result has several columns."""
+    return operator == "aten.nonzero.default" and args[0].dim() > 1
+
+
 def show():
     from executorch.exir import to_edge
     from executorch.runtime import Runtime

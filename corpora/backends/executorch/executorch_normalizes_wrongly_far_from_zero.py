@@ -51,6 +51,17 @@ def make():
     return Model(), (torch.tensor([10000.0, 10001.0, 10002.0]),)
 
 
+def wrong_call(operator, args):
+    """The mean is much larger than the deviation."""
+    if operator == "aten.native_layer_norm.default":
+        rows = args[0].double().flatten(-len(args[1]))
+    elif operator == "aten.native_group_norm.default":
+        rows = args[0].double().reshape(args[0].shape[0] * args[6], -1)
+    else:
+        return False
+    return bool((rows.mean(-1).abs() > 30 * rows.std(-1, unbiased=False)).any())
+
+
 def show():
     from executorch.exir import to_edge
     from executorch.runtime import Runtime

@@ -47,6 +47,11 @@ def make():
     return Model(), (torch.tensor([-25.0]),)
 
 
+def wrong_call(operator, args):
+    """The sigmoid is too small to be told from 0."""
+    return operator == "aten.log_sigmoid_forward.default" and bool((args[0] < -15).any())
+
+
 def show():
     model, args = make()
     program = torch.onnx.export(torch.export.export(model, args), verbose=False)

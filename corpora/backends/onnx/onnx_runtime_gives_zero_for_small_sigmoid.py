@@ -50,6 +50,11 @@ def make():
     return Model(), (torch.tensor([-25.0]),)
 
 
+def wrong_call(operator, args):
+    """The argument is below -18."""
+    return operator == "aten.sigmoid.default" and bool((args[0] < -18).any())
+
+
 def show():
     model, args = make()
     program = torch.onnx.export(torch.export.export(model, args), verbose=False)

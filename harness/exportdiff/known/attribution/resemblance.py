@@ -3,8 +3,8 @@
 An entry without a fix has a trigger: the tags that a program needs. The finding must have the mode and the
 signature of the entry, on such a program, on a path with the transforms of the entry, or with others that
 include them: a bug of swapping needs a swap. An entry may name the only runners that show it; entries of
-different runners can explain a finding together. A program that was made by editing the entry's file needs no
-other tag.
+different runners can explain a finding together. An entry may also say which calls of an operator are wrong:
+then the program must make one. A program that was made by editing the entry's file needs no other tag.
 
 An entry whose fix does not work on this torch has no trigger. A signature alone would hide new bugs, because
 hundreds of bugs end in the same few signatures ("outputs, mismatch, value"). So
@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING
 
 from exportdiff.judging.exemptions.backend import backend_of
 from exportdiff.known.attribution.explained import ExplainedFinding, KnownCause
+from exportdiff.known.attribution.wrong_calls import makes_wrong_call
 from exportdiff.known.corpus.trigger import triggered
 from exportdiff.runtime.paths import parse
 from exportdiff.runtime.paths.backends import mode_of
@@ -50,7 +51,11 @@ def resembling(
     finding: Finding, case: Case, tags: Collection[str], known: Knowledge
 ) -> ExplainedFinding | None:
     """Return the finding with the entries that it resembles; None if there is none."""
-    alike = [entry for entry in known.entries if _triggered(entry, finding, tags)]
+    alike = [
+        entry
+        for entry in known.entries
+        if _triggered(entry, finding, tags) and makes_wrong_call(entry, case, finding)
+    ]
     owners = {entry.name: entry.root for entry in _covering(alike, finding)}
     if owners:
         causes = tuple(KnownCause(name, root, known.bug(root)) for name, root in sorted(owners.items()))

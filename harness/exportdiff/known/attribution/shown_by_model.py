@@ -75,6 +75,10 @@ def _of_inputs(built: Built) -> set[str]:
         "input.sliced": any(
             tensor.layout is torch.strided and not tensor.is_contiguous() for tensor in tensors
         ),
+        "input.transposed": any(
+            tensor.layout is torch.strided and [*tensor.stride()] != sorted(tensor.stride(), reverse=True)
+            for tensor in tensors
+        ),
         "input.negative": any(tensor.is_neg() for tensor in tensors),
         **{
             f"input.{dtype}": any(tensor.dtype is getattr(torch, dtype) for tensor in tensors)

@@ -39,7 +39,7 @@ SHOWN_BY = {
     "inplace.item": r"\] ([-+*/]|//|)= ",
     "inplace.parameter": r"\.(data|detach\(\))\.\w+_\(",
     "inplace.view_on_the_spot": r"[)\]]\.[a-z]\w*_\(|\] ([-+*/]|//|)= ",
-    "input.transposed": r"\bchannels_last\b|\.m?[tT]\b|\b(transpose|permute)\(",
+    "input.transposed": r"\bchannels_last\b",
     "layer.avg_pool1d": r"(?i)\b(avg|max)_?pool\dd\(",
     "layer.packed_gru": r"\bpack_(padded_)?sequence\(",
     "op.autograd": r"\bautograd\.grad\(",

@@ -65,6 +65,9 @@ WORKAROUND = ("make_workaround", "workaround_options", "workaround_call")
 """The functions of a workaround: they return the model and its inputs, return keyword arguments for
 torch.export.export, and call the result of the path."""
 
+WRONG_CALL = "wrong_call"
+"""The function of an entry of a backend that says whether the backend gets one call of an operator wrong."""
+
 
 @dataclass(frozen=True)
 class Entry:
@@ -104,6 +107,8 @@ class Entry:
     """The name of the candidate fix in corpora/fixes; empty if there is none."""
     trigger: tuple[str, ...] = ()
     """If there is no fix: the tags that a program needs to show the bug; see ``trigger.py``."""
+    says_which_calls: bool = False
+    """Whether the file also says which calls of an operator are wrong (``WRONG_CALL``)."""
     runners: tuple[str, ...] = ()
     """If there is no fix: the only runners that show the bug; empty if others of the mode may show it too."""
     upstream: str | None = None
@@ -230,6 +235,7 @@ def read_entry(file: pathlib.Path) -> Entry:
         at_fault=str(table.get("at-fault", "")),
         fix=str(table.get("fix", "")),
         trigger=tuple(map(str, table.get("trigger", ()))),
+        says_which_calls=f"\ndef {WRONG_CALL}(" in source,
         runners=tuple(map(str, table.get("runners", ()))),
         upstream=str(table["upstream"]) if "upstream" in table else None,
         upstream_match=table.get("upstream-match"),

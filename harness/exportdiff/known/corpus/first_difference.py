@@ -5,12 +5,12 @@ from __future__ import annotations
 import ast
 
 from exportdiff.core.program_text.parsing import parse
-from exportdiff.known.corpus.entry import WORKAROUND
+from exportdiff.known.corpus.entry import WORKAROUND, WRONG_CALL
 
 MARK = "# first difference"
 """The comment at the end of the line."""
 
-_NOT_MODEL = {"show", "dynamic_shapes", "probes", *WORKAROUND}
+_NOT_MODEL = {"show", "dynamic_shapes", "probes", *WORKAROUND, WRONG_CALL}
 """Functions of an entry that are not the code of its model."""
 
 
