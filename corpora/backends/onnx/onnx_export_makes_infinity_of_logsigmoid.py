@@ -48,8 +48,8 @@ def make():
 
 
 def wrong_call(operator, args):
-    """The sigmoid is too small to be told from 0."""
-    return operator == "aten.log_sigmoid_forward.default" and bool((args[0] < -15).any())
+    """The sigmoid is so small that an absolute error of 1e-7 counts."""
+    return operator == "aten.log_sigmoid_forward.default" and bool((args[0] < -8).any())
 
 
 def show():
