@@ -82,7 +82,7 @@ def _of_inputs(built: Built) -> set[str]:
         "input.negative": any(tensor.is_neg() for tensor in tensors),
         **{
             f"input.{dtype}": any(tensor.dtype is getattr(torch, dtype) for tensor in tensors)
-            for dtype in ("float16", "bfloat16")
+            for dtype in ("float16", "bfloat16", "int64")
         },
         **{
             f"input.{name}": any(isinstance(leaf, types) for leaf in leaves)

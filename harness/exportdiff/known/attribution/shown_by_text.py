@@ -48,6 +48,8 @@ SHOWN_BY = {
     "op.data": r"\b(item|tolist|nonzero|argwhere|where|unique\w*|masked_select)\(|\[[^\]\n]* [<>]=? ",
     "op.embedding_bag": r"(?i)\bembedding_?bag\(",
     "op.gradient_hook": r"\.register_(full_backward_)?hook\(",
+    "op.nn": r"(?i)\b(conv\dd|(adaptive_)?(avg|max)_?pool\dd|scaled_dot_product_attention|interpolate|"
+    r"dropout|\w+_loss|(\w+_)?cross_?entropy(loss)?|cosine_similarity)\(",
     "op.nonzero": r"\b(nonzero|argwhere)\(",
     "op.seeded": r"\bGenerator\(",
     "region.autocast": r"\bautocast\(",
