@@ -21,7 +21,7 @@
 #   ["outputs", "crash", "run", "RuntimeError", "method failed with error"],
 #   ["outputs", "crash", "run", "RuntimeError", "Failed to execute method forward error"],
 # ]
-# trigger = ["op.norm"]
+# trigger = ["op.log_softmax"]
 # upstream = "https://github.com/pytorch/executorch/issues/13551"
 # upstream-match = "mechanism"
 # upstream-searched = "2026-11-28"

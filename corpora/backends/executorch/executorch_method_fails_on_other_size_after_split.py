@@ -7,7 +7,7 @@
 # id = "XE029"
 # harm = "obscure error"
 # reach = "occasional"
-# reach-because = "a model with a dynamic batch that splits features with split or chunk, such as a gate"
+# reach-because = "a GRU, whose decomposition splits, or a gate of two chunks, with a dynamic batch"
 # topics = ["dynamic-sizes", "views"]
 # cause = """
 # To check the dtypes, to_edge looks at what each operator returns. For an operator that returns a list, it
@@ -22,7 +22,7 @@
 #   ["outputs", "crash", "run", "RuntimeError", "method for method failed with error", "probe"],
 #   ["outputs", "crash", "run", "RuntimeError", "Failed to execute method forward error", "probe"],
 # ]
-# trigger = ["op.view", "dynamic.*"]
+# trigger = ["op.split|layer.gru*|layer.packed_gru|layer.lstm|layer.attention|layer.encoder_layer", "dynamic.*"]
 # upstream = ""
 # upstream-searched = "2026-11-28"
 # at-fault = "executorch/exir/verification/arg_validator.py, call_function: len() of a tensor"

@@ -18,7 +18,7 @@
 # kind = "crash"
 # status = "open"
 # signatures = [["outputs", "crash", "lower", "Exception", "An error occurred when running the pass after"]]
-# trigger = ["layer.avg_pool1d|layer.max_pool1d|op.nn"]
+# trigger = ["layer.avg_pool1d|layer.max_pool1d|op.pool"]
 # runners = ["xnnpack"]
 # upstream = ""
 # upstream-searched = "2026-11-28"

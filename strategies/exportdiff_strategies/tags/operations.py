@@ -75,6 +75,8 @@ _VALUE_OPS = (
 )
 """The in-place ops on values that have a tag."""
 
+_POOLINGS = ("max_pool1d", "avg_pool1d", "max_pool2d", "avg_pool2d")
+
 
 TABLE: dict[str, Tag] = {
     "inplace.value": Tag("an in-place op on values", lambda p: any(w.mutates == "value" for w in p.writes)),
@@ -138,8 +140,11 @@ TABLE: dict[str, Tag] = {
     "op.clamp_max": Tag("clamp with a number as max", runs_op("clamp_float", "clamp_int")),
     "op.embedding_bag": Tag("an nn.EmbeddingBag", has_node(ir.UseIdiom, _uses_bag)),
     "op.atan2": Tag("torch.atan2", runs_op("atan2")),
-    "op.nonzero": Tag("the indices that nonzero gives", runs_op("nonzero")),
     "op.addmm": Tag("torch.addmm", runs_op("addmm", "addmm_right", "addmm_minus")),
+    "op.nonzero": Tag("nonzero", runs_op("nonzero")),
+    "op.log_softmax": Tag("F.log_softmax", runs_op("log_softmax")),
+    "op.split": Tag("split, chunk or unbind", runs_op("split", "chunk", "last_chunk", "unbind")),
+    "op.pool": Tag("pooling of one or two dimensions, not adaptive", runs_op(*_POOLINGS)),
     "op.results": Tag("an op that returns a named tuple", has_node(ir.Results)),
     "op.pair": Tag("an op on the results of two similar ops on the same tensor", has_node(ir.Op, _is_pair)),
     "op.turned": Tag("an op on the result of a transposing op", has_node(ir.Op, _reads_transposed)),

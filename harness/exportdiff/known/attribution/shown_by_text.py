@@ -51,7 +51,9 @@ SHOWN_BY = {
     "op.nn": r"(?i)\b(conv\dd|(adaptive_)?(avg|max)_?pool\dd|scaled_dot_product_attention|interpolate|"
     r"dropout|\w+_loss|(\w+_)?cross_?entropy(loss)?|cosine_similarity)\(",
     "op.nonzero": r"\b(nonzero|argwhere)\(",
+    "op.pool": r"(?i)\b(avg|max)_?pool\dd\(",
     "op.seeded": r"\bGenerator\(",
+    "op.split": r"\b(split|chunk|unbind|tensor_split|split_with_sizes)\(",
     "region.autocast": r"\bautocast\(",
     "region.checkpoint": r"\bcheckpoint\(",
     "region.cond": r"\bcond\(",
