@@ -22,7 +22,7 @@
 #   ["outputs", "crash", "run", "RuntimeError", "method for method failed with error", "probe"],
 #   ["outputs", "crash", "run", "RuntimeError", "Failed to execute method forward error", "probe"],
 # ]
-# trigger = ["op.split|layer.gru*|layer.packed_gru|layer.lstm|layer.attention|layer.encoder_layer", "dynamic.*"]
+# trigger = ["op.split|layer.*gru*|layer.lstm|layer.attention|layer.encoder_layer", "dynamic.*"]
 # upstream = ""
 # upstream-searched = "2026-11-28"
 # at-fault = "executorch/exir/verification/arg_validator.py, call_function: len() of a tensor"
