@@ -1,0 +1,77 @@
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["torch==2.13.0", "onnx==1.23.2", "onnxscript==0.7.2", "onnxruntime==1.32.0"]
+#
+# [tool.exportdiff]
+# title = "torch.onnx.export: attention of a row that is masked completely is an average, not 0"
+# id = "XO036"
+# harm = "silently wrong"
+# reach = "occasional"
+# reach-because = "padded sequences: a boolean mask that is False for all keys of a padded query"
+# topics = ["attention"]
+# cause = """
+# The function for boolean masks adds the smallest finite number where the mask is False. If it is False for
+# a whole row, all weights are equal, and the result is the average of the values. What follows makes 0 of
+# weights that are NaN, which needs an infinity. The function should add -inf."""
+# path = "onnx:program@cpu"
+# check = "outputs"
+# kind = "mismatch"
+# status = "open"
+# signatures = [["outputs", "mismatch", "value"]]
+# trigger = ["op.heads"]
+# upstream = "https://github.com/microsoft/onnxscript/pull/2479"
+# upstream-match = "place"
+# upstream-searched = "2026-11-28"
+# at-fault = """
+# onnxscript/function_libs/torch_lib/ops/nn.py, _aten_scaled_dot_product_attention_bool_mask_onnx: neg_inf is
+# query.dtype.min"""
+# workaround = "code"
+#
+# [tool.exportdiff.versions]
+# "2.13.0" = "shows"
+# ///
+"""The mask leaves out both keys, so torch returns 0. The converted model returns the average of the values.
+
+The converter adds the smallest finite number where the mask is False, and then looks for NaN, which only an
+infinity gives.
+"""
+
+import sys
+
+import torch
+
+
+class Model(torch.nn.Module):
+    def forward(self, query, value, mask):
+        return torch.nn.functional.scaled_dot_product_attention(query, query, value, mask)  # first difference
+
+
+def make():
+    query, value = torch.ones(1, 1, 2, 1), torch.tensor([1.0, 3.0]).view(1, 1, 2, 1)
+    return Model(), (query, value, torch.tensor([[True, False], [False, False]]))
+
+
+def show():
+    model, args = make()
+    program = torch.onnx.export(torch.export.export(model, args), verbose=False)
+    return model(*args), program(*args)[0]
+
+
+def make_workaround():
+    """Set the rows that are masked completely to 0."""
+
+    class Zeroing(torch.nn.Module):
+        def forward(self, query, value, mask):
+            result = torch.nn.functional.scaled_dot_product_attention(query, query, value, mask)
+            return result * mask.any(-1, keepdim=True)
+
+    return Zeroing(), make()[1]
+
+
+if __name__ == "__main__":
+    # Exit code 1 means that the bug is there: any other error exits with 3.
+    sys.excepthook = lambda *error: sys.exit(sys.__excepthook__(*error) or 3)
+    expected, got = show()
+    bug = not torch.allclose(expected, got)
+    print(f"{'BUG' if bug else 'ok'}: eager gives {expected.tolist()}, the ONNX program {got.tolist()}")
+    raise SystemExit(bug)
