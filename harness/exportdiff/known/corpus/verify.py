@@ -90,7 +90,7 @@ def incomplete(entry: Entry, fixes: Mapping[str, Fix], tags: Collection[str]) ->
         yield f"has {size} lines of code; at most {MAX_LINES}"
     if entry.fix and entry.fix not in fixes:
         yield f"names the fix {entry.fix!r}; there is no corpora/fixes/{entry.fix}.patch"
-    if bool(entry.fix) == bool(entry.trigger):
+    if bool(entry.fix) + bool(entry.trigger) != 1 and not (entry.undetected_because and not entry.fix):
         yield "needs either a fix or a trigger"
     for tag in unknown(entry.trigger, tags) if tags else ():
         yield f"has {tag!r} in its trigger, which is not a tag (exportdiff features lists them)"
