@@ -6,8 +6,8 @@
 # title = "executorch.runtime: the process dies if an input is an empty slice of a larger tensor"
 # id = "XE051"
 # harm = "obscure error"
-# reach = "contrived"
-# reach-because = "a batch that can be empty, and whose rows are parts of longer rows"
+# reach = "occasional"
+# reach-because = "detections[:, :4] if nothing was detected: a slice without rows"
 # topics = ["arguments", "dynamic-sizes", "layout"]
 # cause = """
 # make_tensor_ptr computes strides from the sizes, and asserts that those of the given tensor are the same. It
