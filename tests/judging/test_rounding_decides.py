@@ -66,6 +66,20 @@ def test_a_backend_may_say_that_what_is_nearly_zero_is_zero(monkeypatch: pytest.
     assert excused(Jumps(), monkeypatch, first_row)
 
 
+class Amplifies(nn.Module):
+    """Normalizes rows: what is left of the first one is rounding, times a large factor."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return nn.functional.group_norm(x, 1)
+
+
+def test_a_number_may_lie_between_those_of_two_roundings(monkeypatch: pytest.MonkeyPatch) -> None:
+    def moved(by: float) -> bool:
+        return excused(Amplifies(), monkeypatch, lambda result: result + torch.tensor([[by], [0.0]]))
+
+    assert moved(-4e-5) and not moved(0.1)
+
+
 def test_other_values_are_findings(monkeypatch: pytest.MonkeyPatch) -> None:
     assert not excused(Jumps(), monkeypatch, lambda result: 1 - result)
     assert not excused(Jumps(), monkeypatch, lambda result: result + 0.5)

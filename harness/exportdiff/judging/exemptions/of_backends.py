@@ -47,20 +47,27 @@ def kernels_round_differently(compared: Comparison) -> bool:
 def rounding_decides(compared: Comparison) -> bool:
     """Whether eager gives the same result if its operators round differently.
 
-    Each element must be what eager gives for one such rounding, or be as near to it as the backend states.
+    Each element must be what eager gives for one such rounding, or be as near to it as the backend states. A
+    floating point number may also lie between those of two roundings, or a little outside: only a few are
+    tried, and others give such numbers.
     """
     backend, evidence = backend_of(compared.path), compared.evidence
     if backend is None or not isinstance(evidence, OutputLeaf) or not isinstance(evidence.leaf, ValuesDiffer):
         return False
     seen = _values(compared.seen, evidence)
-    ways = [_values(each, evidence) for each in (compared.eager, *compared.eager.rounded)]
-    known = [each for each in ways if each is not None and seen is not None and each.shape == seen.shape]
+    given = [_values(each, evidence) for each in (compared.eager, *compared.eager.rounded)]
+    known = [each for each in given if each is not None and seen is not None and each.shape == seen.shape]
     if seen is None or len(known) < 2 or evidence.leaf.closeness is not None:
         return False
     stated = backend.tolerance.get(evidence.leaf.tensor.partition("[")[0], (0.0, 0.0))
     most = stated[0] * evidence.leaf.largest + stated[1]
-    near = [distance(wide(seen), wide(each)) <= most for each in known]
-    return bool(np.any(near, axis=0).all())
+    result, ways = wide(seen), np.stack([wide(each) for each in known])
+    near = np.any([distance(result, each) <= most for each in ways], axis=0)
+    if seen.dtype.kind == "f":
+        least, largest = ways.min(axis=0), ways.max(axis=0)
+        margin = (largest - least) / 2
+        near |= (least - margin <= result) & (result <= largest + margin)
+    return bool(near.all())
 
 
 def _values(seen: Observation, evidence: OutputLeaf) -> Array | None:

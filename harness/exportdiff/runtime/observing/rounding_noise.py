@@ -25,6 +25,9 @@ class RoundingNoise(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torc
     One way rounds all of them to multiples of these units, so that nearly equal elements become equal, and
     what is nearly zero becomes zero. The other ways move each element at random, so that equal ones differ.
 
+    An operator that makes a large difference of a small one, such as the normalization of equal numbers,
+    moves its results further: by as much as operands that are a few units in the last place off move them.
+
     It leaves alone what an operator only moves: elements of the first operand, or of an operand of the same
     shape, that are in the result unchanged. Random results and new constants stay as well.
     """
@@ -33,6 +36,7 @@ class RoundingNoise(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torc
         """``seed``: each is another way; 0 rounds to multiples."""
         super().__init__()  # type: ignore[no-untyped-call]  # torch leaves it bare
         self._drawn = torch.Generator().manual_seed(seed) if seed else None
+        self._nudges = torch.Generator().manual_seed(seed)
 
     def __torch_dispatch__(
         self, func: Any, types: object, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
@@ -43,13 +47,19 @@ class RoundingNoise(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torc
             return func(*args, **(kwargs or {}))
         before = [each.detach().clone() for each in operands]
         first = before[: len(_floats(args[:1]))]
-        exact = _exact(func, args, kwargs or {})
+        exact, nudged = _exact(func, args, kwargs or {}), _exact(func, args, kwargs or {}, self._nudged)
         results = func(*args, **(kwargs or {}))
         for number, result in enumerate(_floats(results)):
             alike = [each for each in before if each.shape == result.shape]
             true = exact[number] if number < len(exact) else None
-            self._move(result.detach(), before, [*first, *alike], true)
+            other = nudged[number] if number < len(nudged) else None
+            self._move(result.detach(), before, [*first, *alike], true, other)
         return results
+
+    def _nudged(self, operand: torch.Tensor, eps: float) -> torch.Tensor:
+        """Move each element by a few units in the last place, up or down."""
+        signs = torch.randint(0, 2, operand.shape, generator=self._nudges) * 2 - 1
+        return operand * (1 + UNITS * eps * signs)
 
     def _move(
         self,
@@ -57,17 +67,22 @@ class RoundingNoise(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torc
         operands: list[torch.Tensor],
         moved: list[torch.Tensor],
         true: torch.Tensor | None,
+        nudged: torch.Tensor | None,
     ) -> None:
-        off = UNITS * torch.finfo(result.dtype).eps * max(map(_largest, (*operands, result)))
+        least = UNITS * torch.finfo(result.dtype).eps * max(map(_largest, (*operands, result)))
+        off = torch.full(result.shape, least, dtype=torch.float64)
         if true is not None and true.shape == result.shape:
-            off = max(off, 2 * _largest(result - true))
+            off = off.clamp(min=2 * _largest(result - true))
+            if nudged is not None and nudged.shape == result.shape:
+                apart = (nudged - true).abs()
+                off = torch.maximum(off, torch.where(apart.isfinite(), apart, 0.0))
         known = torch.cat([each.reshape(-1).to(result.dtype) for each in moved])
         computed = ~torch.isin(result, known)
         result.copy_(torch.where(computed, self._rounded(result.double(), off), result))
 
-    def _rounded(self, values: torch.Tensor, off: float) -> torch.Tensor:
+    def _rounded(self, values: torch.Tensor, off: torch.Tensor) -> torch.Tensor:
         if self._drawn is None:
-            return values if off == 0 else torch.round(values / (2 * off)) * (2 * off)
+            return torch.where(off == 0, values, torch.round(values / (2 * off)) * (2 * off))
         return values + (torch.rand(values.shape, generator=self._drawn, dtype=values.dtype) * 2 - 1) * off
 
 
@@ -84,17 +99,28 @@ def called_with_noise(seed: int) -> Callable[[nn.Module], Callable[..., object]]
     return called
 
 
-def _exact(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[torch.Tensor]:
-    """Return the results that copies of the operands in float64 give; none if the operator takes no such."""
+def _exact(
+    func: Any,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    changed: Callable[[torch.Tensor, float], torch.Tensor] | None = None,
+) -> list[torch.Tensor]:
+    """Return the results that copies of the operands in float64 give; none if the operator takes no such.
+
+    ``changed`` changes each of them; it gets the unit in the last place of the operand as well.
+    """
+
+    def wide(tensor: torch.Tensor) -> torch.Tensor:
+        copied = tensor.detach().clone()
+        if not copied.is_floating_point():
+            return copied
+        double = copied.double()
+        return double if changed is None else changed(double, torch.finfo(copied.dtype).eps)
+
     with contextlib.suppress(Exception):
-        wide, named = pytree.tree_map_only(torch.Tensor, _wide, (args, kwargs))
-        return _floats(func(*wide, **named))
+        operands, named = pytree.tree_map_only(torch.Tensor, wide, (args, kwargs))
+        return _floats(func(*operands, **named))
     return []
-
-
-def _wide(tensor: torch.Tensor) -> torch.Tensor:
-    copied = tensor.detach().clone()
-    return copied.double() if copied.is_floating_point() else copied
 
 
 def _floats(tree: object) -> list[torch.Tensor]:
