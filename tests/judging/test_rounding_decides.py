@@ -14,6 +14,7 @@ from exportdiff.judging.checks.outputs import OutputLeaf, outputs
 from exportdiff.judging.exemptions import of_backends
 from exportdiff.judging.exemptions.backend import Backend
 from exportdiff.judging.exemptions.limits.limit import Comparison
+from exportdiff.judging.verdict import ROUNDINGS
 from exportdiff.runtime.observing.observation import EagerObservation
 from exportdiff.runtime.observing.rounding_noise import called_with_noise
 from exportdiff.runtime.observing.tensors import snapshot
@@ -43,7 +44,7 @@ def excused(model: nn.Module, monkeypatch: pytest.MonkeyPatch, flip: Any) -> boo
     backend = Backend("stub", install="", tolerance={"float32": (1e-5, 1e-6)})
     monkeypatch.setattr(of_backends, "backend_of", lambda path: backend)
     case = Case("model", "", lambda: (model, (CONSTANT,)))
-    eager = replace(observed(case), rounded=tuple(observed(case, seed) for seed in range(4)))
+    eager = replace(observed(case), rounded=tuple(observed(case, seed) for seed in range(ROUNDINGS)))
     call = eager.calls[0]
     assert call.outputs is not None
     leaf = replace(call.outputs.leaves[0], value=snapshot(flip(model(CONSTANT))))
@@ -64,6 +65,18 @@ def first_row(result: torch.Tensor) -> torch.Tensor:
 
 def test_a_backend_may_say_that_what_is_nearly_zero_is_zero(monkeypatch: pytest.MonkeyPatch) -> None:
     assert excused(Jumps(), monkeypatch, first_row)
+
+
+class Crosses(nn.Module):
+    """Rounds down what is nearly 2."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return (x.repeat(8, 1) / x.repeat(8, 1) * 2).floor()
+
+
+def test_each_element_near_a_jump_may_be_on_the_other_side(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert excused(Crosses(), monkeypatch, lambda result: result - 1)
+    assert not excused(Crosses(), monkeypatch, lambda result: result + 1)
 
 
 class Amplifies(nn.Module):

@@ -91,7 +91,7 @@ def judge(
         return _Judgement(case, paths, chosen, refusals, once=once).verdict(on_path)
 
 
-ROUNDINGS = 4
+ROUNDINGS = 9
 """How often eager runs as if its operators rounded differently."""
 
 

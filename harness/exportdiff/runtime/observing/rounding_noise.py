@@ -24,6 +24,7 @@ class RoundingNoise(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torc
 
     One way rounds all of them to multiples of these units, so that nearly equal elements become equal, and
     what is nearly zero becomes zero. The other ways move each element at random, so that equal ones differ.
+    They come in pairs, which move each element in opposite directions: one of them crosses a nearby jump.
 
     An operator that makes a large difference of a small one, such as the normalization of equal numbers,
     moves its results further: by as much as operands that are a few units in the last place off move them.
@@ -35,8 +36,10 @@ class RoundingNoise(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torc
     def __init__(self, seed: int) -> None:
         """``seed``: each is another way; 0 rounds to multiples."""
         super().__init__()  # type: ignore[no-untyped-call]  # torch leaves it bare
-        self._drawn = torch.Generator().manual_seed(seed) if seed else None
-        self._nudges = torch.Generator().manual_seed(seed)
+        pair = (seed + 1) // 2
+        self._sign = 1 if seed % 2 else -1
+        self._drawn = torch.Generator().manual_seed(pair) if seed else None
+        self._nudges = torch.Generator().manual_seed(pair)
 
     def __torch_dispatch__(
         self, func: Any, types: object, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
@@ -59,7 +62,7 @@ class RoundingNoise(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torc
     def _nudged(self, operand: torch.Tensor, eps: float) -> torch.Tensor:
         """Move each element by a few units in the last place, up or down."""
         signs = torch.randint(0, 2, operand.shape, generator=self._nudges) * 2 - 1
-        return operand * (1 + UNITS * eps * signs)
+        return operand * (1 + self._sign * UNITS * eps * signs)
 
     def _move(
         self,
@@ -73,7 +76,8 @@ class RoundingNoise(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torc
         off = torch.full(result.shape, least, dtype=torch.float64)
         if true is not None and true.shape == result.shape:
             off = off.clamp(min=2 * _largest(result - true))
-            if nudged is not None and nudged.shape == result.shape:
+            jumps = torch.equal(true, true.round())  # as floor does: not by a large factor
+            if nudged is not None and nudged.shape == result.shape and not jumps:
                 apart = (nudged - true).abs()
                 off = torch.maximum(off, torch.where(apart.isfinite(), apart, 0.0))
         known = torch.cat([each.reshape(-1).to(result.dtype) for each in moved])
@@ -83,7 +87,8 @@ class RoundingNoise(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torc
     def _rounded(self, values: torch.Tensor, off: torch.Tensor) -> torch.Tensor:
         if self._drawn is None:
             return torch.where(off == 0, values, torch.round(values / (2 * off)) * (2 * off))
-        return values + (torch.rand(values.shape, generator=self._drawn, dtype=values.dtype) * 2 - 1) * off
+        moves = torch.rand(values.shape, generator=self._drawn, dtype=values.dtype) * 2 - 1
+        return values + self._sign * moves * off
 
 
 def called_with_noise(seed: int) -> Callable[[nn.Module], Callable[..., object]]:
