@@ -51,7 +51,7 @@ def make():
     return Model(), (torch.tensor([10000.0, 10001.0, 10002.0]),)
 
 
-def wrong_call(operator, args):
+def wrong_call(operator, args, kwargs):
     """The mean is much larger than the deviation."""
     if operator == "aten.native_layer_norm.default":
         rows = args[0].double().flatten(-len(args[1]))

@@ -51,6 +51,15 @@ def make():
     return Model(), (query, value, torch.tensor([[True, False], [False, False]]))
 
 
+def wrong_call(operator, args, kwargs):
+    """The mask leaves nothing of a row."""
+    mask = kwargs.get("attn_mask", args[3] if len(args) > 3 else None)
+    if operator != "scaled_dot_product_attention" or mask is None:
+        return False
+    kept = mask if mask.dtype == torch.bool else mask > -torch.inf
+    return not bool(kept.any(-1).all())
+
+
 def show():
     model, args = make()
     program = torch.onnx.export(torch.export.export(model, args), verbose=False)

@@ -46,7 +46,7 @@ def make():
     return Model(), (torch.tensor([-1.0]), torch.tensor([0.0]))
 
 
-def wrong_call(operator, args):
+def wrong_call(operator, args, kwargs):
     """The first argument is 0 somewhere."""
     return operator == "aten.atan2.default" and bool((args[0] == 0).any())
 

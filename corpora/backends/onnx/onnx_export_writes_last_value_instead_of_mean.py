@@ -48,7 +48,7 @@ def make():
     return Model(), (torch.tensor([1.0, 3.0, 5.0]), torch.tensor([0, 0, 1]))
 
 
-def wrong_call(operator, args):
+def wrong_call(operator, args, kwargs):
     """It computes means."""
     return operator in ("aten.scatter_reduce.two", "aten.scatter_reduce_.two") and args[4] == "mean"
 
