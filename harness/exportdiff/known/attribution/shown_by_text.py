@@ -40,6 +40,7 @@ SHOWN_BY = {
     "inplace.parameter": r"\.(data|detach\(\))\.\w+_\(",
     "inplace.view_on_the_spot": r"[)\]]\.[a-z]\w*_\(|\] ([-+*/]|//|)= ",
     "input.transposed": r"\bchannels_last\b",
+    "input.windows": r"\bunfold\(",
     "layer.avg_pool1d": r"(?i)\b(avg|max)_?pool\dd\(",
     "layer.packed_gru": r"\bpack_(padded_)?sequence\(",
     "op.autograd": r"\bautograd\.grad\(",
