@@ -3,7 +3,7 @@
 # dependencies = ["torch==2.13.0", "executorch==1.5.1"]
 #
 # [tool.exportdiff]
-# title = "executorch: to_edge fails on a cast or a clone of a transposed tensor, such as nonzero()"
+# title = "executorch: to_edge fails on a cast or a clone of a transposed tensor, such as that of nonzero()"
 # id = "XE035"
 # harm = "obscure error"
 # reach = "occasional"
@@ -31,8 +31,7 @@
 """to_edge raises AssertionError: "Failed to map a given dim_order: [1, 0] to a torch.memory_format".
 
 The model casts a transposed buffer of integers. A pass of to_edge demands that the result keeps the memory
-layout of the buffer, and no memory format has this layout. The result should be contiguous. The result of
-nonzero has such a layout, too.
+layout of the buffer, and no memory format has this layout. The result should be contiguous.
 """
 
 import sys

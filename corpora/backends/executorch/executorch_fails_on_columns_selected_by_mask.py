@@ -12,7 +12,7 @@
 # cause = """
 # A matrix with u0 columns has the strides (u0, 1). dim_order_from_stride sorts them, and asks whether u0 < 1.
 # It knows that 1 < u0, because 1 divides u0, but not that the reverse is false. So the comparison becomes a
-# guard on a number that nobody knows. A stride is never smaller than 1: K.__lt__ should return False."""
+# guard on an unbacked symbol. A stride is never smaller than 1, so K.__lt__ should return False."""
 # path = "executorch:portable@cpu"
 # check = "outputs"
 # kind = "crash"
@@ -31,7 +31,7 @@
 """Lowering fails: "Could not guard on data-dependent expression u0 < 1", in dim_order_from_stride.
 
 The model returns the columns that a mask selects. ExecuTorch sorts the strides of the result, and cannot tell
-whether their number is less than 1. Selecting rows works.
+whether the number of columns is less than 1. Selecting rows works.
 """
 
 import sys
@@ -41,7 +41,7 @@ import torch
 
 class Columns(torch.nn.Module):
     def forward(self, x, mask):
-        return x[:, mask]  # first difference
+        return x[:, mask]
 
 
 def make():

@@ -31,7 +31,7 @@
 """The process dies of SIGSEGV in a call of a method, because the bytes of its program were freed.
 
 A function loads a program from bytes, and returns its method. The method still reads these bytes, but does
-not keep them. Other objects get the memory. The result can also be wrong, or an error such as 0x10.
+not keep them. Here, other objects get the memory.
 """
 
 import multiprocessing

@@ -3,7 +3,7 @@
 # dependencies = ["torch==2.13.0", "executorch==1.5.1"]
 #
 # [tool.exportdiff]
-# title = "executorch.runtime: the process dies if an input is an empty slice of a larger tensor"
+# title = "executorch.runtime: the process dies on an empty input with unusual strides, such as boxes[:, :4]"
 # id = "XE051"
 # harm = "obscure error"
 # reach = "occasional"
@@ -12,8 +12,8 @@
 # cause = """
 # make_tensor_ptr computes strides from the sizes, and asserts that those of the given tensor are the same. It
 # ignores the strides of dimensions of size 1, which do not matter. If a tensor has no elements, none of its
-# strides matter, so torch calls such a slice contiguous. make_tensor_ptr should ignore them as well. A failed
-# assertion calls abort, so Python cannot catch the error."""
+# strides matter, so torch calls such a slice contiguous, and contiguous() does not help. make_tensor_ptr
+# should ignore them as well. A failed assertion calls abort, so Python cannot catch the error."""
 # path = "executorch:portable@cpu"
 # check = "alive"
 # kind = "abort"
@@ -58,11 +58,6 @@ def probes():
     return [((torch.ones(0, 6)[:, :3],), {})]
 
 
-def workaround_call(module, x):
-    """Give a new empty tensor in place of an empty slice."""
-    return module(torch.empty(x.shape) if x.numel() == 0 else x)
-
-
 def show():
     from executorch.exir import to_edge
     from executorch.runtime import Runtime
@@ -71,6 +66,11 @@ def show():
     program = to_edge(torch.export.export(model, args, dynamic_shapes=dynamic_shapes())).to_executorch()
     method = Runtime.get().load_program(program.buffer).load_method("forward")
     method.execute(probes()[0][0])  # the process dies here
+
+
+def workaround_call(module, x):
+    """Give a new empty tensor in place of an empty slice."""
+    return module(x.new_empty(x.shape) if x.numel() == 0 else x)
 
 
 if __name__ == "__main__":

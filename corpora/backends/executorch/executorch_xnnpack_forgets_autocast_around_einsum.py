@@ -3,7 +3,7 @@
 # dependencies = ["torch==2.13.0", "executorch==1.5.1"]
 #
 # [tool.exportdiff]
-# title = "executorch: lowered to XNNPACK, einsum in an autocast block computes in float32"
+# title = "executorch: to_edge_transform_and_lower forgets autocast around einsum, which gives float32"
 # id = "XE054"
 # harm = "silently wrong"
 # reach = "occasional"
@@ -12,7 +12,7 @@
 # cause = """
 # einsum has no autocast rule: its parts have. to_edge_transform_and_lower first calls run_decompositions({}).
 # That call keeps einsum, and removes the autocast region around it. So nothing casts when einsum is
-# decomposed later. It should keep the region, or decompose such operators inside of it."""
+# decomposed later. run_decompositions should keep the region, or decompose such operators inside of it."""
 # path = "executorch:xnnpack@cpu"
 # check = "outputs"
 # kind = "mismatch"
@@ -47,6 +47,11 @@ class Model(torch.nn.Module):
 
 def make():
     return Model(), (torch.ones(2, 3), torch.ones(4, 3))
+
+
+def wrong_call(operator, args, kwargs):
+    """An operator without an autocast rule is called in an autocast block."""
+    return operator in ("einsum", "inner", "tensordot", "gru", "lstm") and torch.is_autocast_enabled("cpu")
 
 
 def show():

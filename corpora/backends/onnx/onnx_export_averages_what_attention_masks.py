@@ -3,7 +3,7 @@
 # dependencies = ["torch==2.13.0", "onnx==1.23.2", "onnxscript==0.7.2", "onnxruntime==1.32.0"]
 #
 # [tool.exportdiff]
-# title = "torch.onnx.export: attention of a row that is masked completely is an average, not 0"
+# title = "torch.onnx.export: attention of a row that a boolean mask leaves out is an average, not 0"
 # id = "XO036"
 # harm = "silently wrong"
 # reach = "occasional"
@@ -11,8 +11,8 @@
 # topics = ["attention"]
 # cause = """
 # The function for boolean masks adds the smallest finite number where the mask is False. If it is False for
-# a whole row, all weights are equal, and the result is the average of the values. What follows makes 0 of
-# weights that are NaN, which needs an infinity. The function should add -inf."""
+# a whole row, all weights are equal, and the result is the average of the values. A later
+# step replaces NaN by 0, but NaN appears only with -inf. The function should add -inf."""
 # path = "onnx:program@cpu"
 # check = "outputs"
 # kind = "mismatch"
@@ -47,17 +47,16 @@ class Model(torch.nn.Module):
 
 
 def make():
-    query, value = torch.ones(1, 1, 2, 1), torch.tensor([1.0, 3.0]).view(1, 1, 2, 1)
-    return Model(), (query, value, torch.tensor([[True, False], [False, False]]))
+    mask = torch.tensor([[True, False], [False, False]])
+    return Model(), (torch.ones(1, 1, 2, 1), torch.tensor([1.0, 3.0]).view(1, 1, 2, 1), mask)
 
 
 def wrong_call(operator, args, kwargs):
-    """The mask leaves nothing of a row."""
+    """A boolean mask leaves nothing of a row."""
     mask = kwargs.get("attn_mask", args[3] if len(args) > 3 else None)
-    if operator != "scaled_dot_product_attention" or mask is None:
+    if operator != "scaled_dot_product_attention" or mask is None or mask.dtype != torch.bool:
         return False
-    kept = mask if mask.dtype == torch.bool else mask > -torch.inf
-    return not bool(kept.any(-1).all())
+    return not bool(mask.any(-1).all())
 
 
 def show():
@@ -67,14 +66,15 @@ def show():
 
 
 def make_workaround():
-    """Set the rows that are masked completely to 0."""
+    """Set the rows of which the boolean mask leaves nothing to 0."""
 
     class Zeroing(torch.nn.Module):
         def forward(self, query, value, mask):
             result = torch.nn.functional.scaled_dot_product_attention(query, query, value, mask)
             return result * mask.any(-1, keepdim=True)
 
-    return Zeroing(), make()[1]
+    mask = torch.tensor([[True, False], [False, False]])
+    return Zeroing(), (torch.ones(1, 1, 2, 1), torch.tensor([1.0, 3.0]).view(1, 1, 2, 1), mask)
 
 
 if __name__ == "__main__":

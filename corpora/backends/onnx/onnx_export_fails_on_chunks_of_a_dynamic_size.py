@@ -30,7 +30,8 @@
 # ///
 """torch.onnx.export raises a PassError if the model cuts a dimension of a dynamic size into chunks.
 
-The optimizer folds constants. It takes the size of the chunks for a constant, but it is computed.
+The optimizer knows the shape of the size of the chunks, but not its value, and reads the value: "'NoneType'
+object has no attribute 'ndim'".
 """
 
 import sys
@@ -60,7 +61,7 @@ def show():
 
 
 def make_workaround():
-    """Cut with slices."""
+    """Cut into two parts with slices."""
 
     class Slicing(torch.nn.Module):
         def forward(self, x):

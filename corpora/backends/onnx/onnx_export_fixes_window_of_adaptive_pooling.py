@@ -3,7 +3,7 @@
 # dependencies = ["torch==2.13.0", "onnx==1.23.2", "onnxscript==0.7.2", "onnxruntime==1.32.0"]
 #
 # [tool.exportdiff]
-# title = "torch.onnx.export: adaptive_avg_pool1d and 2d have the window of the example's size for all sizes"
+# title = "torch.onnx.export: adaptive_avg_pool has the window of the example at every size"
 # id = "XO032"
 # harm = "silently wrong"
 # reach = "occasional"
@@ -70,9 +70,10 @@ def make_workaround():
 
     class WithProduct(torch.nn.Module):
         def forward(self, x):
-            size, at, window = x.shape[2], torch.arange(x.shape[2]), torch.arange(2).unsqueeze(1)
-            inside = (at >= window * size // 2) & (at < ((window + 1) * size + 1) // 2)
-            return x @ (inside / inside.sum(1, keepdim=True)).T
+            size, outputs = x.shape[2], 2
+            at, window = torch.arange(size, device=x.device), torch.arange(outputs, device=x.device)[:, None]
+            inside = (at >= window * size // outputs) & (at * outputs < (window + 1) * size)
+            return x @ (inside / inside.sum(1, keepdim=True)).to(x.dtype).T
 
     return WithProduct(), make()[1]
 

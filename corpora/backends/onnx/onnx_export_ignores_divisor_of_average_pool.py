@@ -8,7 +8,7 @@
 # harm = "silently wrong"
 # reach = "contrived"
 # reach-because = "sums over windows, written as an average with the divisor 1"
-# topics = ["products"]
+# topics = ["arguments"]
 # cause = """
 # aten_avg_pool2d and aten_avg_pool3d take divisor_override and do not use it; a TODO in them says so. They
 # should multiply the result by the size of the window and divide it by the divisor, or refuse the model, as
@@ -61,11 +61,11 @@ def show():
 
 
 def make_workaround():
-    """Multiply the average by the size of the window."""
+    """Without padding and ceil_mode: multiply by the size of the window, and divide by the divisor."""
 
     class Multiplying(torch.nn.Module):
         def forward(self, x):
-            return F.avg_pool2d(x, 2) * 4
+            return F.avg_pool2d(x, 2) * 4 / 1
 
     return Multiplying(), (torch.tensor([[[[0.0, 1.0], [3.0, 4.0]]]]),)
 

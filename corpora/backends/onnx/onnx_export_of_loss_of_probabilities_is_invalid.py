@@ -10,7 +10,7 @@
 # reach-because = "a model that returns its loss, with mixed or distilled targets"
 # topics = ["losses"]
 # cause = """
-# In torch, the targets of cross_entropy may be numbers of classes, or probabilities of all classes.
+# In torch, the targets of cross_entropy may be class indices, or probabilities of all classes.
 # aten_cross_entropy_loss gives both to SoftmaxCrossEntropyLoss of ONNX, which takes integers only. It should
 # compute the loss of probabilities with LogSoftmax, or refuse the model."""
 # path = "onnx:program@cpu"
@@ -31,7 +31,7 @@
 # ///
 """ONNX Runtime cannot load a model that computes the cross entropy of two distributions.
 
-`aten_cross_entropy_loss` makes an operator of it that takes numbers of classes only.
+`aten_cross_entropy_loss` makes an operator of it that takes class indices only.
 """
 
 import sys
@@ -55,7 +55,7 @@ def show():
 
 
 def make_workaround():
-    """Compute the loss with log_softmax."""
+    """Compute the loss with log_softmax, here for rows of scores, without weights and smoothing."""
 
     class WithLogSoftmax(torch.nn.Module):
         def forward(self, scores, probabilities):

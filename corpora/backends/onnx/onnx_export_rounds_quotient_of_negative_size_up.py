@@ -3,7 +3,7 @@
 # dependencies = ["torch==2.13.0", "onnx==1.23.2", "onnxscript==0.7.2", "onnxruntime==1.32.0"]
 #
 # [tool.exportdiff]
-# title = "torch.onnx.export: -(-x.shape[0] // 2), a size divided and rounded up, is rounded down"
+# title = "torch.onnx.export: floor division of a negative size, as in -(-n // 2), rounds toward 0"
 # id = "XO027"
 # harm = "silently wrong"
 # reach = "occasional"
@@ -27,7 +27,7 @@
 # [tool.exportdiff.versions]
 # "2.13.0" = "shows"
 # ///
-"""The model keeps every first half, rounded up: two of three elements. The converted model keeps one.
+"""The model keeps the first half, rounded up: two of three elements. The converted model keeps one.
 
 `operator_floordiv` makes Div of `//`. Div rounds a negative quotient up, and `//` rounds it down.
 """
@@ -61,7 +61,8 @@ def make_workaround():
 
     class Positive(torch.nn.Module):
         def forward(self, x):
-            return x[: (x.shape[0] + 1) // 2]
+            parts = 2
+            return x[: (x.shape[0] + parts - 1) // parts]
 
     return Positive(), make()[1]
 
