@@ -10,8 +10,8 @@
 # reach-because = "a norm without parameters that forward makes, on a dimension of a dynamic size"
 # topics = ["norms", "dynamic-sizes"]
 # cause = """
-# LayerNorm.__init__ makes a tuple of the size if it is a numbers.Integral. A torch.SymInt is none, so it takes
-# the size for a sequence. RMSNorm does the same. Both should accept a SymInt."""
+# LayerNorm.__init__ makes a tuple of the size if it is a numbers.Integral. A torch.SymInt is none, so it
+# takes the size for a sequence. RMSNorm does the same. Both should accept a SymInt."""
 # path = "nonstrict:module@cpu"
 # check = "outputs"
 # kind = "crash"
@@ -24,12 +24,16 @@
 # workaround = "code"
 #
 # [tool.exportdiff.versions]
+# "2.9.1" = "shows"
+# "2.11.0" = "shows"
 # "2.13.0" = "shows"
+# "2.14.1" = "shows"
+# "2.15.0" = "shows"
 # ///
 """Export raises TypeError: "'SymInt' object is not iterable".
 
-The model makes a LayerNorm for the size of its input, and this size is dynamic. `LayerNorm.__init__` takes the
-size for a sequence of sizes, because a SymInt is no `numbers.Integral`. It should accept a SymInt.
+The model makes a LayerNorm for the size of its input, and this size is dynamic. `LayerNorm.__init__` takes
+the size for a sequence of sizes, because a SymInt is no `numbers.Integral`. It should accept a SymInt.
 """
 
 import sys
