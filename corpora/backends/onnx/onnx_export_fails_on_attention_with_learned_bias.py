@@ -19,7 +19,7 @@
 # kind = "crash"
 # status = "open"
 # signatures = [["outputs", "crash", "lower", "ValueError", "fake_impls.py:_view_meta"]]
-# trigger = ["op.heads"]
+# trigger = ["op.heads|state.parameter"]
 # upstream = ""
 # upstream-searched = "2026-11-28"
 # at-fault = "torch/onnx/_internal/fx/passes/type_promotion.py, InsertTypePromotion: runs with gradients"
@@ -52,6 +52,12 @@ class Model(torch.nn.Module):
 
 def make():
     return Model(), (torch.ones(3, 4, 2, 4),)
+
+
+def wrong_call(operator, args, kwargs):
+    """The mask requires grad."""
+    mask = kwargs.get("attn_mask", args[3] if len(args) > 3 else None)
+    return operator == "scaled_dot_product_attention" and mask is not None and mask.requires_grad
 
 
 def show():
